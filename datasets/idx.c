@@ -1,9 +1,9 @@
 /* IDX files, the format in which MNIST and its relatives are published: a magic number 0x0000TTDD
  * (type of the elements, number of dimensions), the dimensions as 32-bit big-endian integers, then
- * the elements in row-major order.
+ * the elements in row-major order. What the sets are called is in idx_sets.c.
  */
 #include "datasets/gzip.h"
-#include "datasets/reader.h"
+#include "datasets/idx_sets.h"
 #include "vit/base/size.h"
 #include "vit/formats/sha256.h"
 
@@ -12,14 +12,6 @@
 
 #define MAX_SIDE 1024
 #define MAX_FILE ((size_t)1 << 30)
-
-typedef enum part { TRAIN, TEST, PARTS } part;
-typedef enum kind { LABELS, PICTURES, KINDS } kind;
-
-static const char *const prefixes[] = {"train", "t10k"};
-static const char *const kinds[] = {"labels", "images"};
-VIT_CHECK_ROWS(prefixes, PARTS);
-VIT_CHECK_ROWS(kinds, KINDS);
 
 /* ---- one file ---- */
 
@@ -69,6 +61,30 @@ vit_status vit_idx_parse(vit_idx *out, const uint8_t *bytes, size_t size, unsign
     return status;
 }
 
+/* Labels of 32 bits, a row each of which the first is the class: QMNIST's. out->width = the
+ * columns.
+ */
+static vit_status parse_rows(vit_idx *out, const uint8_t *bytes, size_t size, const char *name,
+                             vit_error *error) {
+    const uint32_t magic = 0xc02;
+    *out = (vit_idx){.offset = 12, .height = 1};
+    if (size < out->offset || big_endian(bytes) != magic)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: begins with 0x%08x, expected 0x%08x (IDX, integers of 32 bits, "
+                        "dimensions: 2)",
+                        name, size < 4 ? 0 : big_endian(bytes), magic);
+    out->count = big_endian(bytes + 4);
+    out->width = big_endian(bytes + 8);
+    const bool is_whole = out->count > 0 && out->width > 0 && out->width <= MAX_SIDE &&
+                          size - out->offset == (uint64_t)out->count * out->width * 4;
+    if (is_whole) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "%s: is cut off or damaged: %zu bytes found, %llu expected for %zu rows of %zu "
+                    "integers",
+                    name, size, (unsigned long long)out->count * out->width * 4 + 12, out->count,
+                    out->width);
+}
+
 /* ---- known sets ---- */
 
 typedef struct known_set {
@@ -76,7 +92,7 @@ typedef struct known_set {
     const char *const *labels;
     float mean, std;
     bool are_digits;
-    const char *fingerprints[KINDS][PARTS]; /* SHA-256 of the files, uncompressed */
+    const char *fingerprints[VIT_IDX_KINDS][VIT_IDX_PARTS]; /* SHA-256 of the files, uncompressed */
 } known_set;
 
 #define KNOWN_CLASSES 10
@@ -108,7 +124,8 @@ static const known_set known_sets[] = {
        "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b"}}},
 };
 
-static const known_set *recognise(kind k, part p, const uint8_t *bytes, size_t size) {
+static const known_set *recognise(vit_idx_kind k, vit_idx_part p, const uint8_t *bytes,
+                                  size_t size) {
     vit_sha256 hash;
     char hex[65];
     vit_sha256_start(&hash);
@@ -119,73 +136,48 @@ static const known_set *recognise(kind k, part p, const uint8_t *bytes, size_t s
     return NULL;
 }
 
-/* ---- names ---- */
-
-#define SPELLINGS 4
-
-/* The published names have a dash before "idx"; those in some archives have a dot. */
-static void spell(char name[64], part p, kind k, int spelling) {
-    snprintf(name, 64, "%s-%s%cidx%c-ubyte%s", prefixes[p], kinds[k], spelling % 2 == 0 ? '-' : '.',
-             k == LABELS ? '1' : '3', spelling < 2 ? "" : ".gz");
-}
-
-/* *path = the file in the directory, freed by vit_free; NULL if it is missing. */
-static vit_status find(char **path, const vit_listing *directory, part p, kind k,
-                       vit_error *error) {
-    char name[64];
-    *path = NULL;
-    for (int i = 0; i < SPELLINGS; i++) {
-        spell(name, p, k, i);
-        if (!vit_listing_has(directory, name)) continue;
-        char *found = vit_path_join(directory->path, name);
-        if (!found) return vit_fail_memory(error, "a path", strlen(directory->path) + 64);
-        /* Some archives unpack every file into a directory of the same name. */
-        if (vit_path_look(found) != VIT_PATH_DIRECTORY) {
-            *path = found;
-            return VIT_OK;
-        }
-        vit_free(found);
-    }
-    return VIT_OK;
-}
-
-static bool probe(const vit_listing *directory) {
-    char name[64];
-    for (int i = 0; i < PARTS * KINDS * SPELLINGS; i++) {
-        spell(name, (part)(i % PARTS), (kind)(i / PARTS % KINDS), i / PARTS / KINDS);
-        if (vit_listing_has(directory, name)) return true;
-    }
-    return false;
-}
-
 /* ---- one part ---- */
 
 /* The state while the parts are read. */
 typedef struct gathered {
     vit_dataset *set;
-    vit_sha256 hash;               /* of the files of the first part that is read */
-    bool hashed;                   /* that part has been read */
-    const known_set *known[PARTS]; /* the set that the labels are of; NULL: another */
+    const vit_idx_names *names;
+    vit_sha256 hash;                       /* of the files of the first part that is read */
+    bool hashed;                           /* that part has been read */
+    const known_set *known[VIT_IDX_PARTS]; /* the set that the labels are of; NULL: another */
 } gathered;
 
-static vit_status read_labels(vit_records *records, gathered *g, part p, const char *path,
+static vit_status take_labels(vit_records *records, const vit_idx *idx, const uint8_t *labels,
+                              bool are_rows, const char *path, vit_error *error) {
+    const size_t stride = are_rows ? 4 * idx->width : 1;
+    records->labels = vit_alloc(idx->count, sizeof *records->labels);
+    if (!records->labels) return vit_fail_memory(error, path, idx->count * sizeof *records->labels);
+    for (size_t i = 0; i < idx->count; i++, labels += stride) {
+        const uint32_t label = are_rows ? big_endian(labels) : *labels;
+        if (label > UINT16_MAX)
+            return vit_fail(error, VIT_ERROR_FORMAT, "%s: label %zu is %u, expected at most %d",
+                            path, i, label, UINT16_MAX);
+        records->labels[i] = (uint16_t)label;
+    }
+    records->count = idx->count;
+    return VIT_OK;
+}
+
+static vit_status read_labels(vit_records *records, gathered *g, vit_idx_part p, const char *path,
                               vit_error *error) {
+    const bool are_rows = strcmp(g->names->labels, "idx2-int") == 0;
     vit_bytes file;
     vit_idx idx;
     vit_status status = vit_read_plain_or_gzip(&file, path, MAX_FILE, error);
-    if (status == VIT_OK) status = vit_idx_parse(&idx, file.data, file.size, 1, path, error);
-    if (status != VIT_OK) {
-        vit_free(file.data);
-        return status;
+    if (status == VIT_OK)
+        status = are_rows ? parse_rows(&idx, file.data, file.size, path, error)
+                          : vit_idx_parse(&idx, file.data, file.size, 1, path, error);
+    if (status == VIT_OK) {
+        if (!g->hashed) vit_sha256_add(&g->hash, file.data, file.size);
+        if (*g->names->prefix == 0)
+            g->known[p] = recognise(VIT_IDX_LABELS, p, file.data, file.size);
+        status = take_labels(records, &idx, file.data + idx.offset, are_rows, path, error);
     }
-    if (!g->hashed) vit_sha256_add(&g->hash, file.data, file.size);
-    g->known[p] = recognise(LABELS, p, file.data, file.size);
-    records->labels = vit_alloc(idx.count, sizeof *records->labels);
-    if (!records->labels)
-        status = vit_fail_memory(error, path, idx.count * sizeof *records->labels);
-    else
-        for (size_t i = 0; i < idx.count; i++) records->labels[i] = file.data[idx.offset + i];
-    records->count = status == VIT_OK ? idx.count : 0;
     vit_free(file.data);
     return status;
 }
@@ -211,9 +203,9 @@ static vit_status check_pictures(const vit_idx *idx, const vit_records *records,
 
 /* If these are the pictures of a known set, the labels, which are not those of the set, are
  * damaged. */
-static vit_status check_known(const vit_records *records, part p, const vit_bytes *pictures,
+static vit_status check_known(const vit_records *records, vit_idx_part p, const vit_bytes *pictures,
                               const char *label_path, vit_error *error) {
-    const known_set *known = recognise(PICTURES, p, pictures->data, pictures->size);
+    const known_set *known = recognise(VIT_IDX_PICTURES, p, pictures->data, pictures->size);
     size_t i = 0;
     if (!known) return VIT_OK;
     while (i < records->count && records->labels[i] < KNOWN_CLASSES) i++;
@@ -226,17 +218,17 @@ static vit_status check_known(const vit_records *records, part p, const vit_byte
                     "%s: the pictures beside it are those of %s, but the labels are not (expected "
                     "SHA-256 %s): it is damaged. Fetch it again; for other labels of these "
                     "pictures, put them into a folder per class",
-                    label_path, known->name, known->fingerprints[LABELS][p]);
+                    label_path, known->name, known->fingerprints[VIT_IDX_LABELS][p]);
 }
 
-static vit_status read_pictures(vit_records *records, gathered *g, part p, const char *path,
+static vit_status read_pictures(vit_records *records, gathered *g, vit_idx_part p, const char *path,
                                 const char *label_path, vit_error *error) {
     vit_bytes file;
     vit_idx idx = {0};
     vit_status status = vit_read_plain_or_gzip(&file, path, MAX_FILE, error);
     if (status == VIT_OK) status = vit_idx_parse(&idx, file.data, file.size, 3, path, error);
     if (status == VIT_OK) status = check_pictures(&idx, records, g->set, g->known[p], path, error);
-    if (status == VIT_OK && !g->known[p] && idx.height == KNOWN_SIDE)
+    if (status == VIT_OK && !g->known[p] && idx.height == KNOWN_SIDE && *g->names->prefix == 0)
         status = check_known(records, p, &file, label_path, error);
     if (status != VIT_OK) {
         vit_free(file.data);
@@ -251,31 +243,34 @@ static vit_status read_pictures(vit_records *records, gathered *g, part p, const
     return VIT_OK;
 }
 
-static vit_status missing(const vit_listing *directory, part p, kind k, vit_error *error) {
+static vit_status missing(const vit_listing *directory, const vit_idx_names *names, vit_idx_part p,
+                          vit_idx_kind k, vit_error *error) {
     char name[64];
-    spell(name, p, k, 0);
+    vit_idx_names_spell(name, names, p, k);
     return vit_fail(error, VIT_ERROR_IO, "%s: has no %s (or %s.gz), the %s of the %s part",
-                    directory->path, name, name, k == LABELS ? "labels" : "pictures",
-                    p == TRAIN ? "training" : "test");
+                    directory->path, name, name, k == VIT_IDX_LABELS ? "labels" : "pictures",
+                    p == VIT_IDX_TRAIN ? "training" : "test");
 }
 
 /* Reads a part. One that is missing is an error only if it is needed. */
-static vit_status read_part(gathered *g, const vit_listing *directory, part p, bool needed,
+static vit_status read_part(gathered *g, const vit_listing *directory, vit_idx_part p, bool needed,
                             vit_error *error) {
-    vit_records *records = p == TRAIN ? &g->set->train : &g->set->test;
-    char *paths[KINDS] = {NULL, NULL};
-    vit_status status = find(&paths[LABELS], directory, p, LABELS, error);
-    if (status == VIT_OK) status = find(&paths[PICTURES], directory, p, PICTURES, error);
+    vit_records *records = p == VIT_IDX_TRAIN ? &g->set->train : &g->set->test;
+    char *paths[VIT_IDX_KINDS] = {NULL, NULL};
+    vit_status status = VIT_OK;
+    for (vit_idx_kind k = 0; k < VIT_IDX_KINDS && status == VIT_OK; k++)
+        status = vit_idx_names_path(&paths[k], g->names, p, k, directory, error);
     if (status != VIT_OK) goto done;
-    if (!paths[LABELS] && !paths[PICTURES] && !needed) goto done;
-    for (kind k = LABELS; k < KINDS && status == VIT_OK; k++)
-        if (!paths[k]) status = missing(directory, p, k, error);
-    if (status == VIT_OK) status = read_labels(records, g, p, paths[LABELS], error);
+    if (!paths[VIT_IDX_LABELS] && !paths[VIT_IDX_PICTURES] && !needed) goto done;
+    for (vit_idx_kind k = VIT_IDX_LABELS; k < VIT_IDX_KINDS && status == VIT_OK; k++)
+        if (!paths[k]) status = missing(directory, g->names, p, k, error);
+    if (status == VIT_OK) status = read_labels(records, g, p, paths[VIT_IDX_LABELS], error);
     if (status == VIT_OK)
-        status = read_pictures(records, g, p, paths[PICTURES], paths[LABELS], error);
+        status =
+            read_pictures(records, g, p, paths[VIT_IDX_PICTURES], paths[VIT_IDX_LABELS], error);
     g->hashed = true;
 done:
-    for (kind k = LABELS; k < KINDS; k++) vit_free(paths[k]);
+    for (vit_idx_kind k = VIT_IDX_LABELS; k < VIT_IDX_KINDS; k++) vit_free(paths[k]);
     return status;
 }
 
@@ -325,30 +320,46 @@ static vit_status read_idx(vit_dataset *out, const vit_listing *directory,
                            const vit_dataset_options *options, vit_error *error) {
     const vit_dataset_options o = vit_options_without_val(options);
     unsigned need = o.need, want = o.want;
-    gathered g = {.set = out};
+    size_t sets;
+    gathered g = {.set = out, .names = vit_idx_names_find(directory, &sets)};
     vit_status status = VIT_OK;
+    if (sets > 1)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: holds %zu sets of IDX files: name one by the beginning of its files, "
+                        "such as %s/%s",
+                        directory->path, sets, directory->path,
+                        *g.names->prefix ? g.names->prefix : "emnist-letters");
     vit_sha256_start(&g.hash);
     if ((need | want) & VIT_PART_TRAIN)
-        status = read_part(&g, directory, TRAIN, (need & VIT_PART_TRAIN) != 0, error);
+        status = read_part(&g, directory, VIT_IDX_TRAIN, (need & VIT_PART_TRAIN) != 0, error);
     if (status == VIT_OK && ((need | want) & VIT_PART_TEST))
-        status = read_part(&g, directory, TEST, (need & VIT_PART_TEST) != 0, error);
+        status = read_part(&g, directory, VIT_IDX_TEST, (need & VIT_PART_TEST) != 0, error);
     if (status == VIT_OK && out->train.count == 0 && out->test.count == 0)
-        status = missing(directory, want & VIT_PART_TRAIN ? TRAIN : TEST, LABELS, error);
+        status = missing(directory, g.names, want & VIT_PART_TRAIN ? VIT_IDX_TRAIN : VIT_IDX_TEST,
+                         VIT_IDX_LABELS, error);
     if (status != VIT_OK) return status;
-    const known_set *train = g.known[TRAIN], *test = g.known[TEST];
+    const known_set *train = g.known[VIT_IDX_TRAIN], *test = g.known[VIT_IDX_TEST];
     if (train && test && train != test)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "%s: the training labels are those of %s, the test labels those of %s",
                         directory->path, train->name, test->name);
-    describe(out, g.known[out->train.count > 0 ? TRAIN : TEST]);
+    describe(out, g.known[out->train.count > 0 ? VIT_IDX_TRAIN : VIT_IDX_TEST]);
     vit_sha256_hex(&g.hash, out->checksum);
+    if (!out->labels) status = vit_idx_names_apply(out, g.names, directory, error);
+    if (g.names->are_digits) out->is_digits = true;
+    if (status != VIT_OK) return status;
     if (!options->empty_classes) status = vit_dataset_check_classes(out, directory->path, error);
     return status == VIT_OK ? check_test_labels(out, directory, error) : status;
 }
 
+static bool probe(const vit_listing *directory) {
+    size_t count;
+    return vit_idx_names_find(directory, &count);
+}
+
 const vit_reader vit_reader_idx = {
     .expects = "IDX files (train-images-idx3-ubyte and train-labels-idx1-ubyte, or t10k-..., "
-               "gzipped or not)",
+               "or EMNIST's or QMNIST's, gzipped or not)",
     .probe = probe,
     .read = read_idx,
 };

@@ -29,6 +29,9 @@ bool vit_listing_has(const vit_listing *directory, const char *name) {
 
 static vit_status nothing_known(const vit_listing *directory, vit_error *error) {
     vit_string holds = {0}, expects = {0};
+    if (directory->chosen)
+        return vit_fail(error, VIT_ERROR_IO, "%s: has no files of %s", directory->path,
+                        directory->chosen);
     for (size_t i = 0; i < directory->count && i < NAMES_SHOWN; i++)
         vit_string_add(&holds, "%s%s", i > 0 ? ", " : "", directory->names[i]);
     if (directory->count > NAMES_SHOWN)
@@ -47,20 +50,99 @@ static vit_status nothing_known(const vit_listing *directory, vit_error *error) 
     return status;
 }
 
-static vit_status open_directory(vit_dataset *out, const char *path,
+/* The reader whose probe succeeds first; NULL: none. */
+static const vit_reader *reader_of(const vit_listing *directory) {
+    for (size_t i = 0; i < VIT_COUNT(readers); i++)
+        if (readers[i]->probe(directory)) return readers[i];
+    return NULL;
+}
+
+/* Folders that archives and torchvision put around the files of a set. */
+static const char *const wrappers[] = {"MNIST",  "FashionMNIST", "KMNIST", "EMNIST",
+                                       "QMNIST", "raw",          "gzip"};
+#define MOST_WRAPPED 3
+
+/* *inner = the folder in a directory of folders, itself not a set, that has the files of a set in a
+ * wrapper, freed by vit_free; NULL if there is none. MISMATCH if there are several. */
+static vit_status find_inner(char **inner, const vit_listing *directory, int depth,
+                             vit_error *error) {
+    const char *first = NULL;
+    vit_status status = VIT_OK;
+    *inner = NULL;
+    for (size_t i = 0; i < VIT_COUNT(wrappers) && status == VIT_OK && depth > 0; i++) {
+        if (!vit_listing_has(directory, wrappers[i])) continue;
+        char **names = NULL, *path = vit_path_join(directory->path, wrappers[i]), *found = NULL;
+        vit_listing l = {.path = path, .chosen = directory->chosen};
+        if (!path) return vit_fail_memory(error, "a path", strlen(directory->path) + 32);
+        if (vit_path_look(path) == VIT_PATH_DIRECTORY)
+            status = vit_list_directory(&names, &l.count, path, error);
+        l.names = names;
+        const vit_reader *reader = names ? reader_of(&l) : NULL;
+        if (reader == &vit_reader_folder) status = find_inner(&found, &l, depth - 1, error);
+        if (reader && reader != &vit_reader_folder) {
+            found = path;
+            path = NULL;
+        }
+        if (found && first)
+            status = vit_fail(error, VIT_ERROR_MISMATCH,
+                              "%s: holds the sets %s and %s: name the folder of one of them",
+                              directory->path, first, wrappers[i]);
+        vit_free(names);
+        vit_free(path);
+        if (!found) continue;
+        vit_free(*inner);
+        *inner = found;
+        first = wrappers[i];
+    }
+    if (status == VIT_OK) return VIT_OK;
+    vit_free(*inner);
+    *inner = NULL;
+    return status;
+}
+
+/* The name of a set is that of the innermost folder that is not called raw or gzip. */
+static void name_after(vit_dataset *out, const char *path) {
+    vit_path_name(out->name, sizeof out->name, path);
+    if (strcmp(out->name, "raw") != 0 && strcmp(out->name, "gzip") != 0) return;
+    char *outer = vit_path_join(path, "..");
+    if (outer) vit_path_name(out->name, sizeof out->name, outer);
+    vit_free(outer);
+}
+
+/* chosen: as in vit_listing. */
+static vit_status open_directory(vit_dataset *out, const char *path, const char *chosen,
                                  const vit_dataset_options *options, vit_error *error) {
-    vit_listing directory = {.path = path};
-    char **names = NULL;
+    vit_listing directory = {.path = path, .chosen = chosen};
+    char **names = NULL, *inner = NULL;
     vit_status status = vit_list_directory(&names, &directory.count, path, error);
     if (status != VIT_OK) return status;
     directory.names = names;
-    size_t i = 0;
-    while (i < VIT_COUNT(readers) && !readers[i]->probe(&directory)) i++;
-    status = i < VIT_COUNT(readers) ? readers[i]->read(out, &directory, options, error)
-                                    : nothing_known(&directory, error);
-    if (out->name[0] == 0) vit_path_name(out->name, sizeof out->name, path);
+    const vit_reader *reader = reader_of(&directory);
+    if (reader == &vit_reader_folder) status = find_inner(&inner, &directory, MOST_WRAPPED, error);
+    if (status == VIT_OK && inner)
+        status = open_directory(out, inner, chosen, options, error);
+    else if (status == VIT_OK)
+        status = reader && !(chosen && reader == &vit_reader_folder)
+                     ? reader->read(out, &directory, options, error)
+                     : nothing_known(&directory, error);
+    if (out->name[0] == 0 && chosen) snprintf(out->name, sizeof out->name, "%s", chosen);
+    if (out->name[0] == 0) name_after(out, path);
+    vit_free(inner);
     vit_free(names);
     return status;
+}
+
+/* Whether DATA is DIRECTORY/emnist-SPLIT, which chooses one of several sets in a directory; *path =
+ * the directory, freed by vit_free. */
+static bool is_chosen(char **path, const char *data) {
+    const char *last = vit_path_last(data);
+    *path = NULL;
+    if (strncmp(last, "emnist-", 7) != 0 && strcmp(last, "qmnist") != 0) return false;
+    if (vit_path_look(data) != VIT_PATH_NONE) return false;
+    *path = vit_path_join(data, "..");
+    if (*path && last == data) memcpy(*path, ".", 2);
+    if (*path && last > data) (*path)[last - data - (last > data + 1)] = 0; /* without its '/' */
+    return *path && vit_path_look(*path) == VIT_PATH_DIRECTORY;
 }
 
 /* ---- a name ---- */
@@ -98,7 +180,7 @@ static vit_status open_name(vit_dataset *out, const char *name, const vit_datase
         char *path = vit_path_join(roots[i], name);
         if (!path) return vit_fail_memory(error, "a path", strlen(roots[i]) + 32);
         bool found = vit_path_look(path) == VIT_PATH_DIRECTORY;
-        vit_status status = found ? open_directory(out, path, options, error) : VIT_OK;
+        vit_status status = found ? open_directory(out, path, NULL, options, error) : VIT_OK;
         vit_free(path);
         if (found) return status;
     }
@@ -114,11 +196,14 @@ static vit_status open_name(vit_dataset *out, const char *name, const vit_datase
 static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset_options *options,
                            vit_error *error) {
     vit_status status;
+    char *directory = NULL;
     size_t known = 0;
     while (known < VIT_COUNT(known_names) && strcmp(data, known_names[known]) != 0) known++;
     *out = (vit_dataset){0};
     if (vit_path_look(data) == VIT_PATH_DIRECTORY)
-        status = open_directory(out, data, options, error);
+        status = open_directory(out, data, NULL, options, error);
+    else if (is_chosen(&directory, data))
+        status = open_directory(out, directory, vit_path_last(data), options, error);
     else if (vit_numpy_is(data))
         status = vit_numpy_open(out, data, options, error);
     else if (vit_strips_is(data))
@@ -133,6 +218,7 @@ static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset
     else
         status = open_name(out, data, options, error);
     if (status != VIT_OK) vit_dataset_close(out);
+    vit_free(directory);
     return status;
 }
 

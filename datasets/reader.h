@@ -10,6 +10,7 @@ typedef struct vit_listing {
     const char *path;
     char *const *names;
     size_t count;
+    const char *chosen; /* the beginning of the files of the set that is asked for; NULL: any */
 } vit_listing;
 
 typedef struct vit_reader {

@@ -357,7 +357,7 @@ static void test_hollow_pictures(void **state) {
     for (int tiny = 0; tiny < 2; tiny++) {
         open_set(&set, "d", tiny ? &options : &any);
         assert_int_equal(set.train.count + set.test.count, 9);
-        assert_note(&set, "d/a/0a.png: its compressed pixels are corrupt");
+        assert_note(&set, "d/a/0a.png: corrupt PNG: its compressed pixels are damaged");
         assert_note(&set, "d/b/9.png");
         for (size_t i = 0; i < set.train.count; i++) {
             uint8_t pixels[32 * 32 * 3];

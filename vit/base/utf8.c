@@ -12,3 +12,11 @@ size_t vit_utf8_length(const char *text) {
     bool beyond = s[0] == 0xf4 && s[1] >= 0x90;
     return overlong || surrogate || beyond ? 0 : length;
 }
+
+size_t vit_utf8_put(char *out, uint32_t code) {
+    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    const size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = length - 1; i > 0; i--, code >>= 6) out[i] = (char)(0x80 | (code & 0x3f));
+    out[0] = (char)(lead[length] | code);
+    return length;
+}

@@ -2,9 +2,13 @@
 #define VIT_BASE_UTF8_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* The length in bytes of the UTF-8 character at the beginning of a 0-terminated text; 0 at its end,
  * and if no valid character begins there. */
 size_t vit_utf8_length(const char *text);
+
+/* Writes a character, of a code below 0x110000, and returns its length in bytes, 1 to 4. */
+size_t vit_utf8_put(char *out, uint32_t code);
 
 #endif

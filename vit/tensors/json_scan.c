@@ -83,16 +83,6 @@ static uint32_t hex_escape(const vit_scan *scan, const unsigned char *at) {
     return value;
 }
 
-static void put_utf8(vit_scan *scan, uint32_t code) {
-    unsigned char *out = (unsigned char *)scan->strings;
-    size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    for (size_t i = length - 1; i > 0; i--, code >>= 6)
-        out[i] = (unsigned char)(0x80 | (code & 0x3f));
-    out[0] = (unsigned char)(lead[length] | code);
-    scan->strings += length;
-}
-
 static vit_status scan_hex_escape(vit_scan *scan) {
     uint32_t code = hex_escape(scan, scan->at);
     if (code == UINT32_MAX) return vit_scan_fail(scan, "four hexadecimal digits after \\u");
@@ -109,7 +99,7 @@ static vit_status scan_hex_escape(vit_scan *scan) {
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
         length = 12;
     }
-    put_utf8(scan, code);
+    scan->strings += vit_utf8_put(scan->strings, code);
     scan->at += length;
     return VIT_OK;
 }
