@@ -111,6 +111,7 @@ cifar() {
     sum=$(md5sum <"$work/server/cifar-10-binary.tar.gz" | cut -d ' ' -f 1)
     sed "s/c32a1d4ab5d03f1284b67883e8d87530/$sum/" scripts/fetch-data \
         >"$work/copy/scripts/fetch-data"
+    cp scripts/fetch.sh "$work/copy/scripts"
     VIT_FETCH_BASE=file://$work/server
     fetch_copy() { sh "$work/copy/scripts/fetch-data" "$@" >"$log" 2>&1; }
     whole() { cmp -s "$work/copy/data/cifar10/cifar-10-batches-bin/test_batch.bin" \

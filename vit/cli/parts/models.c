@@ -75,12 +75,13 @@ static vit_status no_such_model(const places *p, const char *name, vit_error *er
                         name, here);
     for (size_t i = 0; i < p->count; i++)
         vit_string_add(&looked, "%s%s", i > 0 ? ", " : "", p->directories[i].text);
-    vit_status status =
-        vit_fail(error, VIT_ERROR_IO,
-                 "no model \"%s\": it is neither a file, nor is %s%s in %s; "
-                 "\"vit-train --data DATA --out %s%s\" makes one, to be named with its ending",
-                 name, name, ending,
-                 looked.length > 0 && !looked.failed ? looked.text : "$VIT_MODELS", name, ending);
+    vit_status status = vit_fail(
+        error, VIT_ERROR_IO,
+        "no model \"%s\": it is neither a file, nor is %s%s in %s; "
+        "\"scripts/fetch-weights %s\" downloads published weights into %s/; "
+        "\"vit-train --data DATA --out %s%s\" makes a model, to be named with its ending",
+        name, name, ending, looked.length > 0 && !looked.failed ? looked.text : "$VIT_MODELS", name,
+        name, name, ending);
     vit_string_free(&looked);
     return status;
 }
@@ -120,15 +121,33 @@ static bool holds_weights(bool *found, const char *directory) {
     return true;
 }
 
+/* Whether the path of nothing may be a published network's: NAME/, or OWNER/NAME as on the Hugging
+ * Face hub, where no directory is called OWNER. */
+static bool may_be_published(const char *path) {
+    char owner[256];
+    const size_t length = strcspn(path, "/");
+    if (length == 0 || length >= sizeof owner || path[0] == '.') return false;
+    memcpy(owner, path, length);
+    owner[length] = '\0';
+    return path[length] == '/' && !strchr(path + length + 1, '/') &&
+           vit_path_look(owner) == VIT_PATH_NONE;
+}
+
 vit_status vit_find_model(char **path, const char *name, vit_error *error) {
     static const char *const endings[] = {ending, ".npz", ".pth", ".pt", ".bin", ".json"};
     vit_path_kind kind = vit_path_look(name);
-    bool is_path = kind == VIT_PATH_FILE || strchr(name, '/');
+    bool has_ending = false;
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
-        is_path = is_path || vit_has_ending(name, endings[i]);
+        has_ending = has_ending || vit_has_ending(name, endings[i]);
+    bool is_path = kind == VIT_PATH_FILE || has_ending || strchr(name, '/');
     if (kind == VIT_PATH_DIRECTORY && !is_path && !holds_weights(&is_path, name))
         return vit_fail_memory(error, "a path", strlen(name));
-    /* A path is not checked: the error of reading it says best what is wrong. */
+    if (kind == VIT_PATH_NONE && !has_ending && may_be_published(name))
+        return vit_fail(error, VIT_ERROR_IO,
+                        "no model \"%s\": there is no such file or directory; "
+                        "\"scripts/fetch-weights %.*s\" downloads published weights",
+                        name, (int)vit_stem_length(name, "/"), name);
+    /* Any other path is not checked: the error of reading it says best what is wrong. */
     if (is_path) {
         *path = vit_strdup(name);
         return *path ? VIT_OK : vit_fail_memory(error, "a path", strlen(name));
