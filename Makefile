@@ -52,8 +52,8 @@ SHIPPED  = $(sort $(wildcard models/*.safetensors))
 TEST_SRC = $(sort $(wildcard tests/*/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/support/*.c)))
 
-EMBEDDED = presets measured pytorch_model imagenet synsets explain_page_html explain_text_html \
-  explain_common_css explain_common_js report_html report_css report_js
+EMBEDDED = presets measured pytorch_model imagenet synsets explain_page_html \
+  report_html report_css report_js
 LIB_OBJ  = $(call obj,$(LIB_SRC)) $(EMBEDDED:%=$(BUILD)/obj/%.o)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -109,10 +109,6 @@ $(BUILD)/serve_page_%.c: scripts/embed-text vit/cli/serve/answer/page/page.%
 $(BUILD)/explain_%_html.c: scripts/embed-text vit/explain/page/%.html
 	@mkdir -p $(@D)
 	scripts/embed-text vit_explain_$*_html vit/explain/page/$*.html > $@
-
-$(BUILD)/explain_common_%.c: scripts/embed-text vit/explain/page/common.%
-	@mkdir -p $(@D)
-	scripts/embed-text vit_explain_common_$* vit/explain/page/common.$* > $@
 
 $(BUILD)/imagenet.c: scripts/embed-text vit/weights/file/imagenet-1k.txt
 	@mkdir -p $(@D)

@@ -116,7 +116,7 @@ vit-explain --out page.html "$picture" >out 2>&1
 check "a page" grep -q 'id="picture"' page.html
 vit-explain --threads 1 --out again.html "$picture" >out 2>&1
 check "of the same bytes again" cmp page.html again.html
-sum='document.querySelector("#heads canvas").toDataURL()'
+sum='document.querySelector("#tiles canvas").toDataURL()'
 "$python" "$tree/tests/support/chromium.py" page.html size=1200x900 \
     wait='document.title.includes("digit.png")' \
     "get=(window.before = $sum) && 0" hover=#picture \

@@ -79,10 +79,10 @@ drive text.html size=1200x900 "is=$ones" \
     'is=document.querySelectorAll("#lines [data-to]").length == 11' \
     'is=data.written.length == data.given.length && data.answer == (data.written.at(-1) == "END" ?
         data.written.slice(0, -1) : data.written).join("")' \
-    'click=#lines [data-from="1"]' 'is=state.held && state.token == 1' \
+    'click=#lines [data-from="1"]' 'is=state.held && state.query == 1' \
     'is=[...document.querySelectorAll("#lines line")].every(
         l => (l.dataset.from == 1) == (l.style.opacity > 0))' \
-    key=Escape 'is=state.token == -1' key=ArrowDown key=ArrowDown 'is=state.token == 1' \
+    key=Escape 'is=state.query == -1' key=ArrowDown key=ArrowDown 'is=state.query == 1' \
     'click=[data-view="self"]' "is=$ones" \
     'is=[...document.querySelectorAll("#lines line")].every(
         l => Number(l.getAttribute("y2")) <= Number(l.getAttribute("y1")))' \
@@ -91,8 +91,8 @@ drive text.html size=1200x900 "is=$ones" \
     dark size=390x844 'is=document.documentElement.scrollWidth <= 390'
 check "lines between the words, by mouse and keys" [ $status = 0 ]
 drive picture.html size=1200x900 'is=!document.querySelector("#picture").hidden' "is=$ones" \
-    'is=document.querySelectorAll("#all canvas").length == data.written.length' \
-    'click=#words [data-token="1"]' 'is=state.token == 1' \
+    'is=document.querySelectorAll("#tiles canvas").length == data.written.length' \
+    'click=#words [data-query="1"]' 'is=state.query == 1' \
     'click=[data-view="self"]' 'is=document.querySelectorAll("#lines line").length > 0' \
     size=390x844 'is=document.documentElement.scrollWidth <= 390'
 check "maps over a picture" [ $status = 0 ]

@@ -7,9 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The files of vit/explain/page, line by line, as scripts/embed-text makes them. */
-extern const char *const vit_explain_page_html[], *const vit_explain_common_css[],
-                                                      *const vit_explain_common_js[];
+/* vit/explain/page/page.html, line by line, as scripts/embed-text makes it. */
+extern const char *const vit_explain_page_html[];
 
 /* At most: layers whose patches' similarity is in the page, classes whose relevance is, likeliest
  * classes of each layer by the lens. */
@@ -25,7 +24,7 @@ typedef struct page {
     float *lens;         /* [depth][classes] */
     size_t similar_layers[MOST_SIMILAR], similar;
     size_t shown[MOST_CLASSES + 1], shown_count; /* the classes whose relevance is in the page */
-    vit_string json;
+    vit_json_out json;
 } page;
 
 static const vit_config *config_of(const page *p) {
@@ -136,47 +135,31 @@ static void look(const vit_seen *seen, void *context) {
 
 /* ---- the parts ---- */
 
-static void add_numbers(page *p, const char *key, const size_t *numbers, size_t count) {
-    vit_string_add(&p->json, "\"%s\":[", key);
-    for (size_t i = 0; i < count; i++) vit_string_add(&p->json, i ? ",%zu" : "%zu", numbers[i]);
-    vit_string_add(&p->json, "],");
-}
-
-static void add_base64(page *p, const char *key, const void *bytes, size_t size) {
-    vit_string_add(&p->json, "\"%s\":\"", key);
-    vit_string_add_base64(&p->json, bytes, size);
-    vit_string_add(&p->json, "\",");
-}
-
 /* An answer: [class, label, probability]. */
-static void add_answer(page *p, const float *logits, size_t index) {
-    char number[32];
-    vit_string_add(&p->json, "[%zu,", index);
-    vit_string_add_json(&p->json, p->call->labels[index]);
-    vit_string_add(
-        &p->json, ",%s]",
-        vit_format_fixed(number,
-                         vit_score_one(logits, p->classes, index, p->call->explainer->temperature,
-                                       p->call->explainer->scoring),
-                         6));
+static void add_answer(page *p, const char *key, const float *logits, size_t index) {
+    vit_json_open(&p->json, key, '[');
+    vit_json_count(&p->json, NULL, index);
+    vit_json_text(&p->json, NULL, p->call->labels[index]);
+    vit_json_fixed(&p->json, NULL,
+                   vit_score_one(logits, p->classes, index, p->call->explainer->temperature,
+                                 p->call->explainer->scoring),
+                   6);
+    vit_json_close(&p->json, ']');
 }
 
 /* The likeliest answers of each layer by the lens. */
 static void add_lens(page *p) {
     size_t best[MOST_LENS];
     const size_t count = vit_min(MOST_LENS, p->classes);
-    vit_string_add(&p->json, "\"lens\":[");
+    vit_json_open(&p->json, "lens", '[');
     for (size_t l = 0; l < config_of(p)->depth; l++) {
         const float *logits = p->lens + l * p->classes;
         vit_top_k(logits, p->classes, count, best);
-        vit_string_add(&p->json, l > 0 ? ",[" : "[");
-        for (size_t i = 0; i < count; i++) {
-            if (i > 0) vit_string_add(&p->json, ",");
-            add_answer(p, logits, best[i]);
-        }
-        vit_string_add(&p->json, "]");
+        vit_json_open(&p->json, NULL, '[');
+        for (size_t i = 0; i < count; i++) add_answer(p, NULL, logits, best[i]);
+        vit_json_close(&p->json, ']');
     }
-    vit_string_add(&p->json, "],");
+    vit_json_close(&p->json, ']');
 }
 
 /* The map as bytes, 255 sqrt(value / largest); largest 0: its own largest value. */
@@ -187,8 +170,10 @@ static void add_map(page *p, const char *key, const vit_map *map, float largest)
     for (size_t i = 0; i < count && largest == 0; i++) largest = fmaxf(largest, map->values[i]);
     for (size_t i = 0; i < count && bytes && largest > 0; i++)
         bytes[i] = vit_page_byte(sqrtf(fmaxf(map->values[i], 0) / largest));
-    if (bytes) add_base64(p, key, bytes, count);
-    if (!bytes) p->json.failed = true;
+    if (bytes)
+        vit_json_base64(&p->json, key, bytes, count);
+    else
+        p->json.text.failed = true;
     vit_free(bytes);
 }
 
@@ -198,10 +183,10 @@ static vit_status add_rollout(page *p, vit_error *error) {
     const vit_status status = vit_map_make(&map, p->call->explainer, p->call->image, &o, error);
     if (status != VIT_OK) return status;
     add_map(p, "rollout", &map, 1);
-    vit_string_add(&p->json, "\"outliers\":[");
-    for (size_t i = 0, any = 0; i < p->patches; i++)
-        if (map.outliers[i]) vit_string_add(&p->json, any++ ? ",%zu" : "%zu", i);
-    vit_string_add(&p->json, "],");
+    vit_json_open(&p->json, "outliers", '[');
+    for (size_t i = 0; i < p->patches; i++)
+        if (map.outliers[i]) vit_json_count(&p->json, NULL, i);
+    vit_json_close(&p->json, ']');
     vit_map_clear(&map);
     return VIT_OK;
 }
@@ -229,21 +214,21 @@ static vit_status add_relevance(page *p, vit_error *error) {
     for (size_t i = 0; i < p->shown_count && !there; i++)
         there = p->shown[i] == (size_t)first->class_index.value;
     if (!there) p->shown[p->shown_count++] = (size_t)first->class_index.value;
-    vit_string_add(&p->json, "\"relevance\":[");
+    vit_json_open(&p->json, "relevance", '[');
     for (size_t i = 0; i < p->shown_count && status == VIT_OK; i++) {
         const vit_map_options o = {.method = VIT_METHOD_RELEVANCE,
                                    .class_index = vit_given((double)p->shown[i])};
         vit_map map;
         status = vit_map_make(&map, p->call->explainer, p->call->image, &o, error);
         if (status != VIT_OK) break;
-        vit_string_add(&p->json, i > 0 ? ",{\"answer\":" : "{\"answer\":");
-        add_answer(p, logits, p->shown[i]);
-        vit_string_add(&p->json, ",");
+        vit_json_open(&p->json, NULL, '{');
+        add_answer(p, "answer", logits, p->shown[i]);
         add_map(p, "map", &map, 0);
-        vit_string_add(&p->json, "\"of\":%zu}", p->shown[i]);
+        vit_json_count(&p->json, "of", p->shown[i]);
+        vit_json_close(&p->json, '}');
         vit_map_clear(&map);
     }
-    vit_string_add(&p->json, "],");
+    vit_json_close(&p->json, ']');
     return status;
 }
 
@@ -253,25 +238,36 @@ static void add_positions(page *p) {
     const size_t half = p->patches * (p->patches + 1) / 2;
     const float *positions = p->call->explainer->network->weights.positions;
     uint8_t *bytes = vit_alloc(half, 1);
-    p->json.failed = p->json.failed || !bytes;
+    p->json.text.failed = p->json.text.failed || !bytes;
     if (!bytes) return;
     keep_similarity(bytes, positions + (vit_config_positions(c) - p->patches) * c->dim, p->patches,
                     c->dim);
-    add_base64(p, "positions", bytes, half);
+    vit_json_base64(&p->json, "positions", bytes, half);
     vit_free(bytes);
 }
 
-/* The names of the tokens before the patches. */
-static void add_prefix(page *p) {
-    const vit_config *c = config_of(p);
+void vit_page_add_sizes(vit_json_out *json, const vit_config *c) {
     static const char *const names[] = {"class token", "distillation token", "register"};
-    size_t count = 0;
-    vit_string_add(&p->json, "\"prefix\":[");
+    char name[32];
+    vit_json_counts(json, "grid", (const size_t[]){c->height / c->patch, c->width / c->patch}, 2);
+    vit_json_counts(json, "size", (const size_t[]){c->height, c->width}, 2);
+    vit_json_open(json, "prefix", '[');
     for (size_t k = 0; k < VIT_PREFIX_KINDS; k++)
-        for (size_t i = 0; i < vit_prefix_count(c, k); i++)
-            vit_string_add(&p->json, k == 2 ? "%s\"%s %zu\"" : "%s\"%s\"", count++ ? "," : "",
-                           names[k], i);
-    vit_string_add(&p->json, "],");
+        for (size_t i = 0; i < vit_prefix_count(c, k); i++) {
+            snprintf(name, sizeof name, k == 2 ? "%s %zu" : "%s", names[k], i);
+            vit_json_text(json, NULL, name);
+        }
+    vit_json_close(json, ']');
+}
+
+vit_status vit_page_add_picture(vit_json_out *json, const vit_config *c, const uint8_t *pixels,
+                                vit_error *error) {
+    vit_bytes png;
+    const vit_status status = vit_draw_picture(&png, c, pixels, 1, error);
+    if (status != VIT_OK) return status;
+    vit_json_base64(json, "picture", png.data, png.size);
+    vit_free(png.data);
+    return VIT_OK;
 }
 
 /* What the page shows first: places in its lists of layers, heads (-1: their mean) and classes. */
@@ -279,37 +275,37 @@ static void add_first(page *p) {
     const vit_map_options *o = p->call->options->first;
     const vit_map_options none = {0};
     size_t layer = p->layers - 1, of = 0;
-    long head = -1;
+    double head = -1;
     if (!o) o = &none;
     for (size_t i = 0; i < p->layers && o->layer.given; i++)
         if (layer_at(p, i) == (size_t)o->layer.value) layer = i;
     for (size_t i = 0; i < p->heads && o->head.given; i++)
-        if (head_at(p, i) == (size_t)o->head.value) head = (long)i;
+        if (head_at(p, i) == (size_t)o->head.value) head = (double)i;
     for (size_t i = 0; i < p->shown_count && o->class_index.given; i++)
         if (p->shown[i] == (size_t)o->class_index.value) of = i;
-    vit_string_add(&p->json, "\"first\":{\"view\":\"%s\",\"layer\":%zu,\"head\":%ld,\"of\":%zu",
-                   vit_method_name(o->method), layer, head, of);
-    if (o->query == VIT_QUERY_TOKEN) vit_string_add(&p->json, ",\"token\":%zu", o->token);
-    vit_string_add(&p->json, "},");
+    vit_json_open(&p->json, "first", '{');
+    vit_json_text(&p->json, "view", vit_method_name(o->method));
+    vit_json_count(&p->json, "layer", layer);
+    vit_json_number(&p->json, "head", head);
+    vit_json_count(&p->json, "of", of);
+    if (o->query == VIT_QUERY_TOKEN) vit_json_count(&p->json, "token", o->token);
+    vit_json_close(&p->json, '}');
 }
 
 /* The title, sizes, and what each list of the page contains. */
 static void add_facts(page *p) {
     const vit_config *c = config_of(p);
     const vit_page_options *o = p->call->options;
-    size_t all[256];
-    vit_string_add(&p->json, "{\"title\":");
-    vit_string_add_json(&p->json, o->title ? o->title : "a picture");
-    vit_string_add(&p->json, ",\"grid\":[%zu,%zu],\"size\":[%zu,%zu],\"depth\":%zu,",
-                   c->height / c->patch, c->width / c->patch, c->height, c->width, c->depth);
-    for (size_t i = 0; i < p->layers; i++) all[i] = layer_at(p, i);
-    add_numbers(p, "layers", all, p->layers);
-    add_numbers(p, "similar", p->similar_layers, p->similar);
-    vit_string_add(&p->json, "\"heads\":[");
-    for (size_t i = 0; i < p->heads; i++)
-        vit_string_add(&p->json, i ? ",%zu" : "%zu", head_at(p, i));
-    vit_string_add(&p->json, "],");
-    add_prefix(p);
+    vit_json_text(&p->json, "title", o->title ? o->title : "a picture");
+    vit_page_add_sizes(&p->json, c);
+    vit_json_count(&p->json, "depth", c->depth);
+    vit_json_open(&p->json, "layers", '[');
+    for (size_t i = 0; i < p->layers; i++) vit_json_count(&p->json, NULL, layer_at(p, i));
+    vit_json_close(&p->json, ']');
+    vit_json_counts(&p->json, "similar", p->similar_layers, p->similar);
+    vit_json_open(&p->json, "heads", '[');
+    for (size_t i = 0; i < p->heads; i++) vit_json_count(&p->json, NULL, head_at(p, i));
+    vit_json_close(&p->json, ']');
 }
 
 /* ---- the whole ---- */
@@ -317,7 +313,6 @@ static void add_facts(page *p) {
 /* Makes p->json. */
 static vit_status fill(page *p, vit_error *error) {
     const size_t n = p->tokens, half = p->patches * (p->patches + 1) / 2;
-    vit_bytes png;
     p->attention = vit_alloc(p->layers * p->heads, n * n);
     p->similarity = vit_alloc(p->similar, half);
     p->lens = vit_alloc(config_of(p)->depth * p->classes, sizeof *p->lens);
@@ -325,21 +320,18 @@ static vit_status fill(page *p, vit_error *error) {
         return vit_fail_memory(error, "a page", p->layers * p->heads * n * n + p->similar * half);
     vit_status status = vit_explainer_forward(p->call->explainer, p->call->image, look, p, error);
     if (status != VIT_OK) return status;
+    vit_json_open(&p->json, NULL, '{');
     add_facts(p);
     add_lens(p);
-    status = vit_draw_picture(&png, config_of(p), p->call->pixels, 1, error);
-    if (status != VIT_OK) return status;
-    add_base64(p, "picture", png.data, png.size);
-    vit_free(png.data);
-    status = add_rollout(p, error);
+    status = vit_page_add_picture(&p->json, config_of(p), p->call->pixels, error);
+    if (status == VIT_OK) status = add_rollout(p, error);
     if (status == VIT_OK) status = add_relevance(p, error);
     if (status == VIT_OK) status = add_pooling(p, error);
     if (status != VIT_OK) return status;
     add_first(p);
     add_positions(p);
-    add_base64(p, "similarity", p->similarity, p->similar * half);
-    add_base64(p, "attention", p->attention, p->layers * p->heads * n * n);
-    vit_string_add(&p->json, "\"version\":1}\n");
+    vit_json_base64(&p->json, "similarity", p->similarity, p->similar * half);
+    vit_json_base64(&p->json, "attention", p->attention, p->layers * p->heads * n * n);
     return VIT_OK;
 }
 
@@ -387,16 +379,17 @@ static vit_status check_first(const page *p, vit_error *error) {
                     vit_method_name(first->method));
 }
 
-vit_status vit_page_fill(vit_bytes *html, const char *const *lines, const vit_string *json,
-                         vit_error *error) {
+vit_status vit_page_fill(vit_bytes *html, vit_json_out *json, vit_error *error) {
     vit_string data = {0}, text = {0};
-    if (!json->failed) vit_string_add_script_json(&data, json->text);
-    const vit_page_part parts[] = {{.name = "style", .lines = vit_explain_common_css},
-                                   {.name = "common", .lines = vit_explain_common_js},
-                                   {.name = "data", .text = data.text}};
-    if (!json->failed && !data.failed)
-        vit_string_add_page(&text, lines, parts, sizeof parts / sizeof *parts);
-    const bool failed = json->failed || data.failed || text.failed;
+    vit_json_count(json, "version", 1);
+    vit_json_close(json, '}');
+    char *written = vit_json_take(json);
+    if (written) vit_string_add_script_json(&data, written);
+    vit_string_add(&data, "\n");
+    const vit_page_part part = {.name = "data", .text = data.text};
+    if (written && !data.failed) vit_string_add_page(&text, vit_explain_page_html, &part, 1);
+    const bool failed = !written || data.failed || text.failed;
+    vit_free(written);
     vit_string_free(&data);
     if (failed) {
         vit_string_free(&text);
@@ -410,6 +403,7 @@ vit_status vit_page_make(vit_bytes *html, const vit_page_call *call, vit_error *
     const vit_config *c = &call->explainer->network->config;
     const vit_page_options *o = call->options;
     page p = {.call = call,
+              .json = {.compact = true},
               .tokens = vit_config_tokens(c),
               .prefix = vit_config_prefix(c),
               .patches = vit_config_patches(c),
@@ -424,8 +418,8 @@ vit_status vit_page_make(vit_bytes *html, const vit_page_call *call, vit_error *
     if (status == VIT_OK) status = check_first(&p, error);
     if (status == VIT_OK) status = check_size(&p, error);
     if (status == VIT_OK) status = fill(&p, error);
-    if (status == VIT_OK) status = vit_page_fill(html, vit_explain_page_html, &p.json, error);
-    vit_string_free(&p.json);
+    if (status == VIT_OK) status = vit_page_fill(html, &p.json, error);
+    vit_string_free(&p.json.text);
     vit_free(p.attention);
     vit_free(p.similarity);
     vit_free(p.lens);

@@ -4,8 +4,8 @@
 #define VIT_EXPLAIN_EXPLAIN_PAGE_H
 
 #include "vit/base/sys.h"
-#include "vit/base/text.h"
 #include "vit/explain/maps.h"
+#include "vit/formats/json_out.h"
 
 #define VIT_PAGE_MOST ((size_t)8000000) /* bytes of a page, at most */
 
@@ -24,9 +24,14 @@ vit_status vit_page_make(vit_bytes *html, const vit_page_call *call, vit_error *
 /* 255 share, rounded; share is clamped to 0..1. */
 uint8_t vit_page_byte(float share);
 
-/* Fills a template of vit/explain/page, line by line, with the data of a page; html->data is freed
- * by vit_free. MEMORY, also where json->failed is set. */
-vit_status vit_page_fill(vit_bytes *html, const char *const *lines, const vit_string *json,
-                         vit_error *error);
+/* Adds "grid", "size" and "prefix", the names of the tokens before the patches; the picture as PNG:
+ * "picture". Errors: MEMORY. */
+void vit_page_add_sizes(vit_json_out *json, const vit_config *config);
+vit_status vit_page_add_picture(vit_json_out *json, const vit_config *config, const uint8_t *pixels,
+                                vit_error *error);
+
+/* Ends the object that is the data of a page, and puts it into vit/explain/page/page.html;
+ * html->data is freed by vit_free. MEMORY, also where json->text.failed is set. */
+vit_status vit_page_fill(vit_bytes *html, vit_json_out *json, vit_error *error);
 
 #endif

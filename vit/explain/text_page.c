@@ -2,13 +2,9 @@
 #include "vit/base/size.h"
 #include "vit/explain/draw.h"
 #include "vit/explain/explain_page.h"
-#include "vit/formats/page.h"
 #include "vit/ops/loss.h"
 #include <math.h>
 #include <string.h>
-
-/* vit/explain/page/text.html, line by line, as scripts/embed-text makes it. */
-extern const char *const vit_explain_text_html[];
 
 /* A forward pass over a text that was written: row i of the decoder is given START or token i - 1,
  * and predicts token i or END. */
@@ -73,69 +69,49 @@ static const float *weights_of(const matrices *m, size_t layer, size_t head, siz
 }
 
 /* As bytes, 255 sqrt(weight), so that small weights differ. */
-static void add_matrices(vit_string *json, const char *key, const matrices *m) {
+static void add_matrices(vit_json_out *json, const char *key, const matrices *m) {
     uint8_t *bytes = vit_alloc(matrices_size(m), 1), *to = bytes;
-    json->failed = json->failed || !bytes;
+    json->text.failed = json->text.failed || !bytes;
     if (!bytes) return;
     for (size_t l = 0; l < m->layers; l++)
         for (size_t h = 0; h < m->heads; h++)
             for (size_t q = 0; q < m->queries; q++)
                 for (size_t k = 0; k < m->keys; k++)
                     *to++ = vit_page_byte(sqrtf(weights_of(m, l, h, q)[k]));
-    vit_string_add(json, "\"%s\":{\"layers\":%zu,\"heads\":%zu,\"bytes\":\"", key, m->layers,
-                   m->heads);
-    vit_string_add_base64(json, bytes, matrices_size(m));
-    vit_string_add(json, "\"},");
+    vit_json_open(json, key, '{');
+    vit_json_count(json, "layers", m->layers);
+    vit_json_count(json, "heads", m->heads);
+    vit_json_base64(json, "bytes", bytes, matrices_size(m));
+    vit_json_close(json, '}');
     vit_free(bytes);
 }
 
 /* ---- the page ---- */
 
 /* "key": [first, signs..., last]; first and last may be NULL. */
-static void add_signs(vit_string *json, const char *key, const char *first,
+static void add_signs(vit_json_out *json, const char *key, const char *first,
                       const char *const *signs, size_t count, const char *last) {
-    size_t any = 0;
-    vit_string_add(json, "\"%s\":[", key);
-    if (first) vit_string_add(json, any++ ? ",\"%s\"" : "\"%s\"", first);
-    for (size_t i = 0; i < count; i++) {
-        if (any++) vit_string_add(json, ",");
-        vit_string_add_json(json, signs[i]);
-    }
-    if (last) vit_string_add(json, any ? ",\"%s\"" : "\"%s\"", last);
-    vit_string_add(json, "],");
+    vit_json_open(json, key, '[');
+    if (first) vit_json_text(json, NULL, first);
+    for (size_t i = 0; i < count; i++) vit_json_text(json, NULL, signs[i]);
+    if (last) vit_json_text(json, NULL, last);
+    vit_json_close(json, ']');
 }
 
 /* The probability of each token that was written. */
-static void add_probabilities(vit_string *json, const pass *p) {
+static void add_probabilities(vit_json_out *json, const pass *p) {
     const vit_ids *written = &p->call->written;
     const size_t ids = p->decoder.vocabulary;
-    vit_string_add(json, "\"probabilities\":[");
+    vit_json_open(json, "probabilities", '[');
     for (size_t i = 0; i < p->rows; i++) {
         const float *logits = p->state.decoder->head.logits + i * ids;
         const size_t id = i < written->count ? written->ids[i] : config_of(p)->decoder.end;
-        char number[32];
-        vit_string_add(json, i > 0 ? ",%s" : "%s",
-                       vit_format_fixed(number, vit_softmax_one(logits, ids, id, 1), 6));
+        vit_json_fixed(json, NULL, vit_softmax_one(logits, ids, id, 1), 6);
     }
-    vit_string_add(json, "],");
+    vit_json_close(json, ']');
 }
 
-static vit_status add_picture(vit_string *json, const pass *p, vit_error *error) {
-    const vit_config *c = config_of(p);
-    vit_bytes png;
-    if (!p->call->pixels) return VIT_OK;
-    const vit_status status = vit_draw_picture(&png, c, p->call->pixels, 1, error);
-    if (status != VIT_OK) return status;
-    vit_string_add(json, "\"size\":[%zu,%zu],\"grid\":[%zu,%zu],\"prefix\":%zu,\"picture\":\"",
-                   c->height, c->width, c->height / c->patch, c->width / c->patch,
-                   vit_config_prefix(c));
-    vit_string_add_base64(json, png.data, png.size);
-    vit_string_add(json, "\",");
-    vit_free(png.data);
-    return VIT_OK;
-}
-
-static vit_status add_all(vit_string *json, const pass *p, vit_error *error) {
+static vit_status add_all(vit_json_out *json, const pass *p, vit_error *error) {
     const vit_token_page_call *call = p->call;
     const matrices self = of_decoder(p, false), cross = of_decoder(p, true);
     const vit_config *c = config_of(p);
@@ -147,31 +123,32 @@ static vit_status add_all(vit_string *json, const pass *p, vit_error *error) {
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "the page would be of %zu MB, at most %zu: FILE.png is smaller",
                         (bytes / 3 * 4 + 999999) / 1000000, VIT_PAGE_MOST / 1000000);
-    vit_string_add(json, "{\"title\":");
-    vit_string_add_json(json, call->title);
-    vit_string_add(json, ",\"answer\":");
-    vit_string_add_json(json, call->answer);
-    vit_string_add(json, ",");
+    vit_status status = VIT_OK;
+    vit_json_open(json, NULL, '{');
+    vit_json_text(json, "title", call->title);
+    vit_json_text(json, "answer", call->answer);
     if (reads) add_signs(json, "source", NULL, call->source_signs, call->source.count, NULL);
     add_signs(json, "given", "START", call->written_signs, p->given.count, NULL);
     add_signs(json, "written", NULL, call->written_signs, vit_min(p->rows, call->written.count),
               p->rows > call->written.count ? "END" : NULL);
     add_probabilities(json, p);
-    const vit_status status = add_picture(json, p, error);
+    if (call->pixels) {
+        vit_page_add_sizes(json, c);
+        status = vit_page_add_picture(json, c, call->pixels, error);
+    }
     if (reads) add_matrices(json, "encoder", &encoder);
     if (p->source > 0) add_matrices(json, "cross", &cross);
     add_matrices(json, "self", &self);
-    vit_string_add(json, "\"version\":1}\n");
     return status;
 }
 
 vit_status vit_token_page_make(vit_bytes *html, const vit_token_page_call *call, vit_error *error) {
     pass p;
-    vit_string json = {0};
+    vit_json_out json = {.compact = true};
     vit_status status = look(&p, call, error);
     if (status == VIT_OK) status = add_all(&json, &p, error);
-    if (status == VIT_OK) status = vit_page_fill(html, vit_explain_text_html, &json, error);
-    vit_string_free(&json);
+    if (status == VIT_OK) status = vit_page_fill(html, &json, error);
+    vit_string_free(&json.text);
     vit_arena_free(&p.arena);
     return status;
 }

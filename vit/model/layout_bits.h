@@ -2,7 +2,7 @@
 #ifndef VIT_MODEL_LAYOUT_BITS_H
 #define VIT_MODEL_LAYOUT_BITS_H
 
-#include "vit/model/config.h"
+#include "vit/model/switches.h"
 
 enum {
     TIMM = 1 << VIT_TARGET_TIMM,
