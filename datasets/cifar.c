@@ -1,4 +1,5 @@
-/* CIFAR-10 and CIFAR-100 in their binary form: a record is a label byte (in CIFAR-100 two, the
+/* CIFAR-10 and CIFAR-100 in their binary form, or in their Python form (cifar_python.c). In the
+ * binary form a record is a label byte (in CIFAR-100 two, the
  * coarse and the fine label, of which the fine one is used), then 32 x 32 bytes of red, of green
  * and of blue, row by row.
  */
@@ -40,18 +41,17 @@ static const char *const names_100[100] = {
 
 typedef struct cifar_set {
     const char *name;
-    const char *directory;             /* in which the files of the published archive are */
     const char *files[PARTS][BATCHES]; /* the rest is NULL */
     size_t published;                  /* records in each published training file */
     const char *label_file;
     unsigned classes;
     const char *const *labels;
     float mean[3], std[3]; /* std 0: they are measured */
+    bool is_python;        /* the files are pickles */
 } cifar_set;
 
 static const cifar_set sets[] = {
     {"cifar10",
-     "cifar-10-batches-bin",
      {{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
        "data_batch_5.bin"},
       {"test_batch.bin"}},
@@ -60,16 +60,28 @@ static const cifar_set sets[] = {
      10,
      names_10,
      {0.4914f, 0.4822f, 0.4465f},
-     {0.2470f, 0.2435f, 0.2616f}},
+     {0.2470f, 0.2435f, 0.2616f},
+     false},
     {"cifar100",
-     "cifar-100-binary",
      {{"train.bin"}, {"test.bin"}},
      50000,
      "fine_label_names.txt",
      100,
      names_100,
      {0},
-     {0}},
+     {0},
+     false},
+    {"cifar10",
+     {{"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5"},
+      {"test_batch"}},
+     10000,
+     "batches.meta",
+     10,
+     names_10,
+     {0.4914f, 0.4822f, 0.4465f},
+     {0.2470f, 0.2435f, 0.2616f},
+     true},
+    {"cifar100", {{"train"}, {"test"}}, 50000, "meta", 100, names_100, {0}, {0}, true},
 };
 #define SETS (sizeof sets / sizeof *sets)
 
@@ -155,21 +167,23 @@ static bool has_part(const cifar_set *s, part p, const vit_listing *directory) {
     return false;
 }
 
-/* The set whose files are in the directory, or (*is_inside) in a directory in it; NULL: none. */
-static const cifar_set *recognise(const vit_listing *directory, bool *is_inside) {
-    for (size_t i = 0; i < SETS; i++) {
-        *is_inside = false;
-        if (has_part(&sets[i], TRAIN, directory) || has_part(&sets[i], TEST, directory))
-            return &sets[i];
-        *is_inside = true;
-        if (vit_listing_has(directory, sets[i].directory)) return &sets[i];
-    }
+/* Whether the directory has files of the set. Those of CIFAR-100 in Python are called as folders
+ * are, so that its "meta" must be beside them. */
+static bool is_of(const cifar_set *s, const vit_listing *directory) {
+    const bool needs_names = s->is_python && s->classes == 100;
+    if (needs_names && !has(directory, s->label_file)) return false;
+    return has_part(s, TRAIN, directory) || has_part(s, TEST, directory);
+}
+
+/* The set whose files are in the directory; NULL: none. */
+static const cifar_set *recognise(const vit_listing *directory) {
+    for (size_t i = 0; i < SETS; i++)
+        if (is_of(&sets[i], directory)) return &sets[i];
     return NULL;
 }
 
 static bool probe(const vit_listing *directory) {
-    bool is_inside;
-    return recognise(directory, &is_inside);
+    return recognise(directory);
 }
 
 /* ---- one part ---- */
@@ -206,6 +220,19 @@ static vit_status add_file(reading *g, vit_records *records, const vit_bytes *fi
     return VIT_OK;
 }
 
+typedef vit_status unpickler(vit_bytes *out, const uint8_t *bytes, size_t size, unsigned classes,
+                             const char *name, vit_error *error);
+
+/* Puts what `read` makes of a file in its place. */
+static vit_status unpickle(vit_bytes *file, unpickler *read, unsigned classes, const char *path,
+                           vit_error *error) {
+    vit_bytes out;
+    const vit_status status = read(&out, file->data, file->size, classes, path, error);
+    vit_free(file->data);
+    *file = out;
+    return status;
+}
+
 static vit_status read_file(reading *g, vit_records *records, const char *name, size_t index,
                             size_t files, vit_error *error) {
     vit_bytes file = {0};
@@ -216,6 +243,8 @@ static vit_status read_file(reading *g, vit_records *records, const char *name, 
         return vit_fail(error, VIT_ERROR_IO, "%s: has no %s (or %s.gz)", g->directory->path, name,
                         name);
     status = vit_read_plain_or_gzip(&file, path, MAX_FILE, error);
+    if (status == VIT_OK && g->set->is_python)
+        status = unpickle(&file, vit_cifar_unpickle, g->set->classes, path, error);
     if (status == VIT_OK) status = add_file(g, records, &file, index, files, path, error);
     vit_free(file.data);
     vit_free(path);
@@ -256,6 +285,8 @@ static vit_status read_names(vit_dataset *out, const cifar_set *s, const char *p
                              vit_error *error) {
     vit_bytes file;
     vit_status status = vit_read_plain_or_gzip(&file, path, MAX_LABEL_FILE, error);
+    if (status == VIT_OK && s->is_python)
+        status = unpickle(&file, vit_cifar_unpickle_names, s->classes, path, error);
     if (status != VIT_OK) return status;
     size_t table = s->classes * sizeof(char *);
     const char **lines = out->label_memory = vit_alloc(table + file.size + 1, 1);
@@ -315,24 +346,13 @@ static vit_status read_set(vit_dataset *out, const cifar_set *s, const vit_listi
 
 static vit_status read_cifar(vit_dataset *out, const vit_listing *directory,
                              const vit_dataset_options *options, vit_error *error) {
-    bool is_inside;
-    const cifar_set *s = recognise(directory, &is_inside);
     const vit_dataset_options o = vit_options_without_val(options);
-    if (!is_inside) return read_set(out, s, directory, &o, error);
-    char **names = NULL, *path = vit_path_join(directory->path, s->directory);
-    if (!path) return vit_fail_memory(error, "a path", strlen(directory->path) + 32);
-    vit_listing inner = {.path = path};
-    vit_status status = vit_list_directory(&names, &inner.count, path, error);
-    inner.names = names;
-    if (status == VIT_OK) status = read_set(out, s, &inner, &o, error);
-    vit_free(names);
-    vit_free(path);
-    return status;
+    return read_set(out, recognise(directory), directory, &o, error);
 }
 
 const vit_reader vit_reader_cifar = {
     .expects = "CIFAR-10 or CIFAR-100 in binary form (data_batch_1.bin to data_batch_5.bin and "
-               "test_batch.bin, or train.bin and test.bin, gzipped or not)",
+               "test_batch.bin, or train.bin and test.bin, gzipped or not) or as Python's pickles",
     .probe = probe,
     .read = read_cifar,
 };

@@ -58,8 +58,17 @@ static const vit_reader *reader_of(const vit_listing *directory) {
 }
 
 /* Folders that archives and torchvision put around the files of a set. */
-static const char *const wrappers[] = {"MNIST",  "FashionMNIST", "KMNIST", "EMNIST",
-                                       "QMNIST", "raw",          "gzip"};
+static const char *const wrappers[] = {"MNIST",
+                                       "FashionMNIST",
+                                       "KMNIST",
+                                       "EMNIST",
+                                       "QMNIST",
+                                       "raw",
+                                       "gzip",
+                                       "cifar-10-batches-bin",
+                                       "cifar-10-batches-py",
+                                       "cifar-100-binary",
+                                       "cifar-100-python"};
 #define MOST_WRAPPED 3
 
 /* *inner = the folder in a directory of folders, itself not a set, that has the files of a set in a
@@ -79,7 +88,9 @@ static vit_status find_inner(char **inner, const vit_listing *directory, int dep
         l.names = names;
         const vit_reader *reader = names ? reader_of(&l) : NULL;
         if (reader == &vit_reader_folder) status = find_inner(&found, &l, depth - 1, error);
-        if (reader && reader != &vit_reader_folder) {
+        /* A folder of CIFAR's is no class, even if it is empty. */
+        const bool is_set = reader ? reader != &vit_reader_folder : !!strchr(wrappers[i], '-');
+        if (is_set && names) {
             found = path;
             path = NULL;
         }

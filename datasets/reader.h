@@ -3,6 +3,7 @@
 #define VIT_DATASETS_READER_H
 
 #include "datasets/dataset.h"
+#include "vit/base/sys.h"
 #include "vit/base/text.h"
 
 /* A directory and the sorted names in it. */
@@ -124,6 +125,17 @@ vit_status vit_cifar_parse(size_t *count, const uint8_t *bytes, size_t size, uns
  * the fine ones. */
 void vit_cifar_unpack(uint8_t *pixels, uint16_t *labels, const uint8_t *bytes, size_t count,
                       unsigned classes);
+
+/* ---- cifar_python.c ---- */
+
+/* *out = the records of the binary form, not yet checked, of a file of the Python form in memory;
+ * out->data is freed by vit_free. Errors: FORMAT for what is no such file, MEMORY. */
+vit_status vit_cifar_unpickle(vit_bytes *out, const uint8_t *bytes, size_t size, unsigned classes,
+                              const char *name, vit_error *error);
+
+/* *out = the names of classes in batches.meta or meta, one a line; freed by vit_free. */
+vit_status vit_cifar_unpickle_names(vit_bytes *out, const uint8_t *bytes, size_t size,
+                                    unsigned classes, const char *name, vit_error *error);
 
 /* ---- folder.c ---- */
 

@@ -172,7 +172,7 @@ static void test_inside_the_archives_directory(void **state) {
     (void)state;
     vit_dataset set;
     assert_int_equal(vit_make_directory("cifar-10-batches-bin", NULL), VIT_OK);
-    refuse_set(".", &any, VIT_ERROR_IO, "./cifar-10-batches-bin: has no data_batch_1.bin", ".gz");
+    refuse_set(".", &any, VIT_ERROR_FORMAT, "./cifar-10-batches-bin: holds no", "data_batch_1.bin");
     put_cifar10("cifar-10-batches-bin", 2);
     put_file("README.txt", "of the user's own");
     open_set(&set, ".", &both);
@@ -326,6 +326,164 @@ static void test_faults(void **state) {
     }
 }
 
+/* ---- Python's form ---- */
+
+typedef struct pickle {
+    char bytes[16 * (PICTURE + 64)];
+    size_t size;
+} pickle;
+
+static void add(pickle *p, const void *bytes, size_t size) {
+    assert_true(p->size + size <= sizeof p->bytes);
+    memcpy(p->bytes + p->size, bytes, size);
+    p->size += size;
+}
+
+#define ADD(p, text) add(p, text, sizeof(text) - 1)
+
+static void add_list(pickle *p, const uint8_t *numbers, size_t count) {
+    ADD(p, "](");
+    for (size_t i = 0; i < count; i++) add(p, (const char[]){'K', (char)numbers[i]}, 2);
+    ADD(p, "e");
+}
+
+/* A dictionary as Python 2 has pickled it, with the pictures and labels of make_records. */
+static void make_pickle(pickle *p, size_t count, unsigned classes, unsigned first) {
+    static uint8_t records[16 * (PICTURE + 2)];
+    uint8_t labels[2][16];
+    const size_t head = classes == 100 ? 2 : 1, size = count * PICTURE;
+    make_records(records, count, classes, first);
+    for (size_t i = 0; i < 2 * count; i++)
+        labels[i / count][i % count] = records[i % count * (head + PICTURE) + i / count];
+    p->size = 0;
+    ADD(p, "\x80\x02}q\x01(U\x0b"
+           "batch_labelq\x02U\x03"
+           "oneq\x03");
+    if (classes == 100)
+        ADD(p, "U\x0d"
+               "coarse_labels");
+    if (classes == 100) add_list(p, labels[0], count);
+    if (classes == 100)
+        ADD(p, "U\x0b"
+               "fine_labels");
+    if (classes == 10) ADD(p, "U\x06labels");
+    add_list(p, labels[head - 1], count);
+    ADD(p, "U\4datacnumpy.core.multiarray\n_reconstruct\nq\7cnumpy\nndarray\nq\x08K\0\x85U\1b\x87R"
+           "(K\1K");
+    add(p, &(char){(char)count}, 1);
+    ADD(p, "M\x00\x0c\x86"
+           "cnumpy\ndtype\nU\2u1K\0K\1\x87R(K\3U\1|NNNJ\xff\xff\xff\xff"
+           "J\xff\xff\xff\xffK\0tb\x89T");
+    for (int i = 0; i < 4; i++) add(p, &(char){(char)(size >> (8 * i))}, 1);
+    for (size_t i = 0; i < count; i++) add(p, records + i * (head + PICTURE) + head, PICTURE);
+    ADD(p, "tbU\tfilenames](U\5a.pngU\5b.pngeu.");
+}
+
+static void put_pickle(const char *path, size_t count, unsigned classes, unsigned first) {
+    static pickle p;
+    make_pickle(&p, count, classes, first);
+    put_bytes(path, p.bytes, p.size);
+}
+
+/* The same pictures, labels and checksum as from the binary files. */
+static void test_python(void **state) {
+    (void)state;
+    vit_dataset binary, set;
+    char path[64];
+    assert_int_equal(vit_make_directory("bin", NULL), VIT_OK);
+    assert_int_equal(vit_make_directory("root", NULL), VIT_OK);
+    assert_int_equal(vit_make_directory("root/cifar-10-batches-py", NULL), VIT_OK);
+    put_cifar10("bin", 4);
+    for (unsigned i = 1; i <= 5; i++) {
+        snprintf(path, sizeof path, "root/cifar-10-batches-py/data_batch_%u", i);
+        put_pickle(path, 4, 10, 20 * i);
+    }
+    put_pickle("root/cifar-10-batches-py/test_batch", 4, 10, 3);
+    put_file("root/cifar-10-batches-py/batches.meta",
+             "\x80\2}(U\013label_names](U\3oneU\3twoU\1cU\1dU\1eU\1fU\1gU\1hU\1iU\3teneu.");
+    open_set(&binary, "bin", &both);
+    open_set(&set, "root", &both);
+    assert_string_equal(set.name, "cifar10");
+    assert_string_equal(set.labels[9], "ten");
+    assert_true(set.train.count == 20 && set.test.count == 4);
+    assert_memory_equal(set.train.pixels, binary.train.pixels, 20 * PICTURE);
+    assert_memory_equal(set.train.labels, binary.train.labels, 20 * sizeof(uint16_t));
+    assert_memory_equal(set.test.pixels, binary.test.pixels, 4 * PICTURE);
+    assert_string_equal(set.checksum, binary.checksum);
+    vit_dataset_close(&binary);
+    vit_dataset_close(&set);
+    put_file("root/cifar-10-batches-py/batches.meta", "\x80\2}U\013label_names](U\3onees.");
+    refuse_set("root", &both, VIT_ERROR_FORMAT, "batches.meta: holds 1 names", "expected 10");
+}
+
+static void test_python_of_100(void **state) {
+    (void)state;
+    vit_dataset set;
+    put_pickle("train", 12, 100, 0);
+    put_pickle("test", 5, 100, 50);
+    put_file("meta", "\x80\2}(U\20fine_label_names](U\1ae");
+    refuse_set(".", &test_alone, VIT_ERROR_FORMAT, "./meta", "cut off");
+    assert_int_equal(unlink("meta"), 0);
+    refuse_set(".", &test_alone, VIT_ERROR_FORMAT, "no data set that is known", "test, train");
+    static pickle names;
+    names.size = 0;
+    ADD(&names, "\x80\2}U\20fine_label_names](");
+    for (int i = 0; i < 100; i++) ADD(&names, "U\1x");
+    ADD(&names, "es.");
+    put_bytes("meta", names.bytes, names.size);
+    open_set(&set, ".", &test_alone);
+    assert_true(set.classes == 100 && set.test.count == 5 && set.test.labels[0] == 50);
+    assert_string_equal(set.labels[99], "x");
+    vit_dataset_close(&set);
+}
+
+/* What is cut off, or not what is expected, or would run code. */
+static void test_python_that_is_damaged(void **state) {
+    (void)state;
+    static pickle p;
+    vit_bytes out;
+    vit_error error;
+    make_pickle(&p, 2, 10, 0);
+    for (size_t n = 0; n < p.size; n += n < 120 || p.size - n < 60 ? 1 : 97) {
+        uint8_t *cut = vit_alloc(n, 1);
+        assert_non_null(cut);
+        memcpy(cut, p.bytes, n);
+        assert_int_equal(vit_cifar_unpickle(&out, cut, n, 10, "f", &error), VIT_ERROR_FORMAT);
+        vit_free(cut);
+    }
+    for (size_t at = 0; at < p.size; at += at < 300 ? 1 : 89) {
+        p.bytes[at] ^= 0x21;
+        if (vit_cifar_unpickle(&out, (uint8_t *)p.bytes, p.size, 10, "f", &error) == VIT_OK)
+            vit_free(out.data);
+        p.bytes[at] ^= 0x21;
+    }
+    const struct {
+        const char *text, *says;
+    } wrong[] = {{"\x80\2cos\nsystem\nU\2ls\x85R.", "no code in it is run"},
+                 {"\x80\2}.", "\"data\" is no array"},
+                 {"\x80\2K\1.", "\"data\" is no array"},
+                 {"\x80\2}U\4data](K\1es.", "\"data\" is no array"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const size_t size = strlen(wrong[i].text);
+        assert_int_equal(
+            vit_cifar_unpickle(&out, (const uint8_t *)wrong[i].text, size, 10, "f", &error),
+            VIT_ERROR_FORMAT);
+        assert_non_null(strstr(error.message, wrong[i].says));
+        assert_non_null(strstr(error.message, "binary version"));
+    }
+    make_pickle(&p, 2, 10, 0);
+    char *label = strstr(p.bytes + 10, "labels](") + 9;
+    *label = 12;
+    assert_int_equal(vit_cifar_unpickle(&out, (uint8_t *)p.bytes, p.size, 10, "f", &error), VIT_OK);
+    size_t count;
+    assert_int_equal(vit_cifar_parse(&count, out.data, out.size, 10, "f", &error),
+                     VIT_ERROR_FORMAT);
+    vit_free(out.data);
+    label[-1] = 'N'; /* None, and then the opcode 12 */
+    assert_int_equal(vit_cifar_unpickle(&out, (uint8_t *)p.bytes, p.size, 10, "f", &error),
+                     VIT_ERROR_FORMAT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_published),
@@ -333,6 +491,9 @@ int main(void) {
         IN_DIRECTORY(test_checksum_is_of_the_training_part),
         IN_DIRECTORY(test_inside_the_archives_directory),
         IN_DIRECTORY(test_cifar100),
+        IN_DIRECTORY(test_python),
+        IN_DIRECTORY(test_python_of_100),
+        cmocka_unit_test(test_python_that_is_damaged),
         IN_DIRECTORY(test_names_from_the_file),
         IN_DIRECTORY(test_known_names),
         IN_DIRECTORY(test_cut_off),

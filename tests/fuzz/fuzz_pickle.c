@@ -19,6 +19,11 @@ static void use_value(const vit_pickle *pickle, vit_pickle_value value) {
         const vit_pickle_tensor *t = vit_pickle_tensor_of(pickle, value);
         require(t->dims <= VIT_MAX_DIMS && t->storage.dtype <= VIT_BOOL);
     }
+    vit_pickle_array array;
+    if (vit_pickle_array_of(pickle, value, &array) && array.count > 0) {
+        volatile uint8_t last = array.data[array.count - 1];
+        (void)last;
+    }
     require(value.kind != VIT_PICKLE_MARK);
 }
 

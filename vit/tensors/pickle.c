@@ -120,21 +120,13 @@ static vit_status push_text(vit_pickle *p, size_t size_bytes) {
     vit_status status = take_number(p, &size, size_bytes);
     if (status == VIT_OK) status = take(p, &bytes, size);
     if (status != VIT_OK) return status;
+    if (size > UINT32_MAX) return vit_pickle_damaged(p, "a text is too long");
     return vit_pickle_push(p, (value){VIT_PICKLE_TEXT, (uint32_t)size, bytes - p->bytes});
 }
 
 static vit_status push_other(vit_pickle *p, size_t skip) {
     const uint8_t *bytes = NULL;
     const vit_status status = take(p, &bytes, skip);
-    return status == VIT_OK ? vit_pickle_push(p, (value){.kind = VIT_PICKLE_OTHER}) : status;
-}
-
-/* A bytes object, which is ignored. */
-static vit_status push_bytes(vit_pickle *p, size_t size_bytes) {
-    uint64_t size = 0;
-    const uint8_t *bytes = NULL;
-    vit_status status = take_number(p, &size, size_bytes);
-    if (status == VIT_OK) status = take(p, &bytes, size);
     return status == VIT_OK ? vit_pickle_push(p, (value){.kind = VIT_PICKLE_OTHER}) : status;
 }
 
@@ -220,9 +212,9 @@ static vit_status add_pair(vit_pickle *p, value dict, value key, value v) {
 }
 
 static vit_status no_dictionary(vit_pickle *p, const char *what, vit_pickle_kind kind) {
-    static const char *const kinds[] = {"an object", "a mark",       "a number", "a text",
-                                        "a tuple",   "a dictionary", "a class",  "a tensor's data",
-                                        "a tensor",  "settings"};
+    static const char *const kinds[] = {"an object",       "a mark",   "a number",     "a text",
+                                        "a tuple",         "a list",   "a dictionary", "a class",
+                                        "a tensor's data", "a tensor", "settings"};
     VIT_CHECK_ROWS(kinds, VIT_PICKLE_COUNT);
     char text[96];
     snprintf(text, sizeof text, "%s are set in %s, which is no dictionary", what, kinds[kind]);
@@ -258,8 +250,39 @@ static vit_status set_marked_items(vit_pickle *p) {
     return status == VIT_OK ? set_items(p, count, 1) : status;
 }
 
-/* Lists and sets are ignored, and what is added to them: all objects above the last mark, or one.
- */
+/* An empty list: a dictionary without keys. */
+static vit_status push_list(vit_pickle *p) {
+    const vit_status status = vit_pickle_push_dictionary(p);
+    if (status == VIT_OK) stack_end(p)[-1].kind = VIT_PICKLE_LIST;
+    return status;
+}
+
+/* Adds the last `count` objects to the list below them, of which `marks` marks separate them.
+ * Objects of classes for settings may be given some, too; they are ignored. */
+static vit_status extend(vit_pickle *p, size_t count, size_t marks) {
+    static const value none = {.kind = VIT_PICKLE_OTHER};
+    vit_status status = VIT_OK;
+    if (p->stack.count < count + marks + 1)
+        return vit_pickle_damaged(p, "an opcode needs more objects than there are");
+    const value *first = stack_end(p) - count, *list = first - marks - 1;
+    for (size_t i = 0; i < count && list->kind == VIT_PICKLE_LIST && status == VIT_OK; i++)
+        status = add_pair(p, *list, none, first[i]);
+    p->stack.count -= count + marks;
+    return status;
+}
+
+static vit_status append_one(vit_pickle *p) {
+    vit_status status;
+    return vit_pickle_last(p, 2, &status) ? extend(p, 1, 0) : status;
+}
+
+static vit_status append_marked(vit_pickle *p) {
+    size_t count;
+    const vit_status status = count_marked(p, &count);
+    return status == VIT_OK ? extend(p, count, 1) : status;
+}
+
+/* Sets are ignored, and what is added to them: all objects above the last mark. */
 static vit_status drop_marked(vit_pickle *p) {
     size_t count;
     const vit_status status = count_marked(p, &count);
@@ -267,20 +290,16 @@ static vit_status drop_marked(vit_pickle *p) {
     return status;
 }
 
-static vit_status drop_one(vit_pickle *p) {
-    vit_status status;
-    if (vit_pickle_last(p, 2, &status)) p->stack.count--;
-    return status;
-}
-
-/* Opcode BUILD: the attributes of a dictionary, such as the _metadata of a state_dict, and those of
- * an object are ignored. */
+/* Opcode BUILD: the attributes of a dictionary, such as the _metadata of a state_dict, are ignored;
+ * those of an object are kept. */
 static vit_status build(vit_pickle *p) {
     vit_status status;
     const value *v = vit_pickle_last(p, 2, &status);
     if (!v) return status;
     if (v->kind != VIT_PICKLE_DICT && v->kind != VIT_PICKLE_OBJECT)
         return no_dictionary(p, "attributes", v->kind);
+    if (v->kind == VIT_PICKLE_OBJECT)
+        ((vit_pickle_object *)p->objects.items)[v->index].state = v[1];
     p->stack.count--;
     return VIT_OK;
 }
@@ -332,13 +351,15 @@ static vit_status run_large(vit_pickle *p, unsigned opcode) {
     case 0x87:
         return make_tuple(p, 3);
     case 0x88: /* True */
-    case 0x89:
-        return push_other(p, 0); /* False */
+        return vit_pickle_push(p, (value){.kind = VIT_PICKLE_OTHER, .index = 1});
+    case 0x89: /* False */
+        return push_other(p, 0);
     case 0x8a:
         return push_long(p);
     case 0x8c:
         return push_text(p, 1);
     case 0x8d:
+    case 0x8e: /* bytes */
         return push_text(p, 8);
     case 0x8f: /* an empty set */
         return push_other(p, 0);
@@ -368,15 +389,19 @@ static vit_status run(vit_pickle *p, unsigned opcode) {
     case ')':
         return vit_pickle_push(p, (value){.kind = VIT_PICKLE_TUPLE});
     case ']':
+        return push_list(p);
     case 'N':
         return push_other(p, 0);
     case 'G':
         return push_other(p, 8);
     case '}':
         return vit_pickle_push_dictionary(p);
-    case 'B': /* bytes */
+    case 'B': /* bytes; 'T' and 'U' are texts of Python 2 */
+    case 'T':
+        return push_text(p, 4);
     case 'C':
-        return push_bytes(p, opcode == 'B' ? 4 : 1);
+    case 'U':
+        return push_text(p, 1);
     case 'J':
         return push_number(p, 4);
     case 'K':
@@ -390,13 +415,13 @@ static vit_status run(vit_pickle *p, unsigned opcode) {
     case 'X':
         return push_text(p, 4);
     case 'a':
-        return drop_one(p);
+        return append_one(p);
     case 'b':
         return build(p);
     case 'c':
         return take_global(p);
     case 'e':
-        return drop_marked(p);
+        return append_marked(p);
     case 'h':
         return take_get(p, 1);
     case 'j':
@@ -434,11 +459,6 @@ static vit_status run_all(vit_pickle *p) {
 
 vit_status vit_pickle_read(vit_pickle **out, const uint8_t *bytes, size_t size, vit_error *error) {
     *out = NULL;
-    if (size > VIT_PICKLE_MAX_SIZE)
-        return vit_fail(
-            error, VIT_ERROR_UNSUPPORTED,
-            "the pickle has %zu bytes, expected at most %zu for a dictionary of tensors", size,
-            VIT_PICKLE_MAX_SIZE);
     vit_pickle *p = vit_alloc(1, sizeof *p);
     if (!p) return vit_fail_memory(error, "a pickle", sizeof *p);
     *p = (vit_pickle){.bytes = bytes, .size = size, .error = error};
@@ -454,7 +474,7 @@ vit_status vit_pickle_read(vit_pickle **out, const uint8_t *bytes, size_t size, 
 void vit_pickle_free(vit_pickle *p) {
     if (!p) return;
     vit_pickle_list *const lists[] = {&p->stack, &p->memo,     &p->elements, &p->dictionaries,
-                                      &p->pairs, &p->storages, &p->tensors};
+                                      &p->pairs, &p->storages, &p->tensors,  &p->objects};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) vit_free(lists[i]->items);
     vit_free(p);
 }
@@ -469,6 +489,15 @@ const vit_pickle_pair *vit_pickle_next(const vit_pickle *p, value dict,
         (const vit_pickle_dictionary *)p->dictionaries.items + dict.index;
     const size_t next = pair ? pair->next : d->first;
     return next == SIZE_MAX ? NULL : (const vit_pickle_pair *)p->pairs.items + next;
+}
+
+const value *vit_pickle_get(const vit_pickle *p, value dict, const char *key) {
+    const vit_pickle_pair *pair = NULL;
+    while (dict.kind == VIT_PICKLE_DICT && (pair = vit_pickle_next(p, dict, pair)))
+        if (pair->key.kind == VIT_PICKLE_TEXT && pair->key.length == strlen(key) &&
+            memcmp(vit_pickle_text(p, pair->key), key, pair->key.length) == 0)
+            return &pair->value;
+    return NULL;
 }
 
 const char *vit_pickle_text(const vit_pickle *p, value text) {

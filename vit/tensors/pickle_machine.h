@@ -15,11 +15,18 @@ typedef struct vit_pickle_dictionary {
     size_t first, last; /* indices of pairs; SIZE_MAX: there are none */
 } vit_pickle_dictionary;
 
+/* What is known of an object: of which class or function, with which arguments, and what was set in
+ * it. */
+typedef struct vit_pickle_object {
+    int64_t class;
+    vit_pickle_value arguments, state;
+} vit_pickle_object;
+
 struct vit_pickle {
     const uint8_t *bytes;
     size_t size, at;
-    vit_pickle_list stack, memo, elements;                  /* of vit_pickle_value */
-    vit_pickle_list dictionaries, pairs, storages, tensors; /* of these types */
+    vit_pickle_list stack, memo, elements;                           /* of vit_pickle_value */
+    vit_pickle_list dictionaries, pairs, storages, tensors, objects; /* of these types */
     vit_error *error;
 };
 

@@ -1,4 +1,5 @@
-/* A part of pickle.c: the classes and functions of a dictionary of tensors. */
+/* A part of pickle.c: the classes and functions of a dictionary of tensors, or of NumPy's arrays.
+ */
 #include "vit/tensors/pickle_machine.h"
 
 #include <stdio.h>
@@ -8,7 +9,15 @@ typedef vit_pickle_value value;
 
 /* ---- classes and functions ---- */
 
-enum { ORDERED_DICT, REBUILD_TENSOR, REBUILD_PARAMETER, SETTINGS, STORAGES };
+enum {
+    ORDERED_DICT,
+    REBUILD_TENSOR,
+    REBUILD_PARAMETER,
+    NUMPY_ARRAY,
+    NUMPY_TYPE,
+    SETTINGS,
+    STORAGES
+};
 
 static const struct {
     const char *name;
@@ -18,6 +27,9 @@ static const struct {
     {"torch._utils._rebuild_tensor", REBUILD_TENSOR},
     {"torch._utils._rebuild_tensor_v2", REBUILD_TENSOR},
     {"torch._utils._rebuild_parameter", REBUILD_PARAMETER},
+    {"numpy.core.multiarray._reconstruct", NUMPY_ARRAY},
+    {"numpy._core.multiarray._reconstruct", NUMPY_ARRAY},
+    {"numpy.dtype", NUMPY_TYPE},
     {"torch.DoubleStorage", STORAGES + VIT_F64},
     {"torch.FloatStorage", STORAGES + VIT_F32},
     {"torch.HalfStorage", STORAGES + VIT_F16},
@@ -190,6 +202,50 @@ static vit_status rebuild_tensor(vit_pickle *p, value args) {
     return vit_pickle_push_new(p, VIT_PICKLE_TENSOR, &p->tensors, &t, sizeof t);
 }
 
+/* ---- objects ---- */
+
+static bool is_object(int64_t class) {
+    return class == SETTINGS || class == NUMPY_ARRAY || class == NUMPY_TYPE;
+}
+
+static vit_status push_object(vit_pickle *p, int64_t class, value arguments) {
+    const vit_pickle_object object = {.class = class, .arguments = arguments};
+    return vit_pickle_push_new(p, VIT_PICKLE_OBJECT, &p->objects, &object, sizeof object);
+}
+
+static const vit_pickle_object *object_of(const vit_pickle *p, value v, int64_t class) {
+    if (v.kind != VIT_PICKLE_OBJECT) return NULL;
+    const vit_pickle_object *o = (const vit_pickle_object *)p->objects.items + v.index;
+    return o->class == class ? o : NULL;
+}
+
+static bool is_byte_type(const vit_pickle *p, value v) {
+    const vit_pickle_object *o = object_of(p, v, NUMPY_TYPE);
+    if (!o || o->arguments.length == 0) return false;
+    const value name = *vit_pickle_element(p, o->arguments, 0);
+    return name.kind == VIT_PICKLE_TEXT && name.length == 2 &&
+           memcmp(vit_pickle_text(p, name), "u1", 2) == 0;
+}
+
+/* The state of an array is (version, shape, type, whether in Fortran's order, bytes). */
+bool vit_pickle_array_of(const vit_pickle *p, value v, vit_pickle_array *a) {
+    const vit_pickle_object *o = object_of(p, v, NUMPY_ARRAY);
+    if (!o || o->state.kind != VIT_PICKLE_TUPLE || o->state.length != 5) return false;
+    const value *e = vit_pickle_element(p, o->state, 0);
+    if (!read_sizes(p, e[1], a->shape) || !is_byte_type(p, e[2]) || e[4].kind != VIT_PICKLE_TEXT)
+        return false;
+    a->dims = e[1].length;
+    a->count = 1;
+    for (size_t i = 0; i < a->dims; i++)
+        if (a->shape[i] > 0 && a->count > e[4].length / a->shape[i])
+            return false;
+        else
+            a->count *= a->shape[i];
+    a->fortran = e[3].index != 0;
+    a->data = (const uint8_t *)vit_pickle_text(p, e[4]);
+    return a->count == e[4].length;
+}
+
 vit_status vit_pickle_reduce(vit_pickle *p) {
     vit_status status;
     const value *v = vit_pickle_last(p, 2, &status);
@@ -199,7 +255,7 @@ vit_status vit_pickle_reduce(vit_pickle *p) {
         return vit_pickle_damaged(p, "what is called is no class or function");
     p->stack.count -= 2;
     if (called.index == ORDERED_DICT && args.length == 0) return vit_pickle_push_dictionary(p);
-    if (called.index == SETTINGS) return vit_pickle_push(p, (value){.kind = VIT_PICKLE_OBJECT});
+    if (is_object(called.index)) return push_object(p, called.index, args);
     if (called.index == REBUILD_TENSOR) return rebuild_tensor(p, args);
     if (called.index == REBUILD_PARAMETER && args.length > 0 &&
         vit_pickle_element(p, args, 0)->kind == VIT_PICKLE_TENSOR)
@@ -211,8 +267,9 @@ vit_status vit_pickle_new_object(vit_pickle *p) {
     vit_status status;
     const value *v = vit_pickle_last(p, 2, &status);
     if (!v) return status;
-    if (v[0].kind != VIT_PICKLE_GLOBAL || v[0].index != SETTINGS || v[1].kind != VIT_PICKLE_TUPLE)
+    if (v[0].kind != VIT_PICKLE_GLOBAL || !is_object(v[0].index) || v[1].kind != VIT_PICKLE_TUPLE)
         return vit_pickle_damaged(p, "an object is made of what is no class of settings");
+    const value class = v[0], arguments = v[1];
     p->stack.count -= 2;
-    return vit_pickle_push(p, (value){.kind = VIT_PICKLE_OBJECT});
+    return push_object(p, class.index, arguments);
 }
