@@ -52,8 +52,8 @@ SHIPPED  = $(sort $(wildcard models/*.safetensors))
 TEST_SRC = $(sort $(wildcard tests/*/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/support/*.c)))
 
-EMBEDDED = presets measured pytorch_model imagenet synsets explain_page_html \
-  report_html report_css report_js
+EMBEDDED = presets measured pytorch_model timm_models imagenet synsets \
+  explain_page_html report_html report_css report_js
 LIB_OBJ  = $(call obj,$(LIB_SRC)) $(EMBEDDED:%=$(BUILD)/obj/%.o)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -101,6 +101,10 @@ $(BUILD)/measured.c: scripts/embed-measured $(wildcard models/measured.jsonl) $(
 $(BUILD)/pytorch_model.c: scripts/embed-text vit/weights/export/pytorch_model.py
 	@mkdir -p $(@D)
 	scripts/embed-text vit_pytorch_model vit/weights/export/pytorch_model.py > $@
+
+$(BUILD)/timm_models.c: scripts/embed-text vit/weights/configs/timm_models.json
+	@mkdir -p $(@D)
+	scripts/embed-text vit_timm_models vit/weights/configs/timm_models.json > $@
 
 $(BUILD)/serve_page_%.c: scripts/embed-text vit/cli/serve/answer/page/page.%
 	@mkdir -p $(@D)

@@ -224,7 +224,7 @@ static void test_pytorch_smoothing(void **state) {
 #define BATCH 64
 
 /* Ragged everywhere: 5 tokens, dim 40, heads of 10, MLP 50, 7 classes. */
-typedef enum form { TIMM, LECTURE, ORIGINAL, CONVOLVES, GATED, MAP, CCT, FORMS } form;
+typedef enum form { TIMM, LECTURE, ORIGINAL, CONVOLVES, GATED, MAP, CCT, TURNED, FORMS } form;
 
 static vit_config ragged(form f) {
     vit_config c = vit_config_default();
@@ -262,6 +262,12 @@ static vit_config ragged(form f) {
         c.activation = VIT_GELU_TANH;
         c.prefix_positions = false;
         c.registers = 3;
+    }
+    if (f == TURNED) {
+        c.rope = VIT_ROPE_MIXED;
+        c.rope_base = 10;
+        c.head_dim = 12;
+        c.registers = 2;
     }
     if (f == CCT) {
         c.stem = VIT_STEM_CCT;
@@ -530,6 +536,11 @@ int main(void) {
         PYTORCH("mean_sincos2d"),
         PYTORCH("class_sincos2d"),
         PYTORCH("no_positions"),
+        PYTORCH("rope_axial"),
+        PYTORCH("rope_offset"),
+        PYTORCH("rope_centered"),
+        PYTORCH("rope_mixed"),
+        PYTORCH("rope_mixed_rows"),
         PYTORCH("conv_class"),
         PYTORCH("cct"),
         PYTORCH("cct_one"),

@@ -1,6 +1,7 @@
 #include "vit/model/config.h"
 #include "vit/base/size.h"
 #include "vit/model/switches.h"
+#include <math.h>
 
 static vit_status check_stem(const vit_config *c, vit_error *error) {
     if (!vit_stems[c->stem].convolves) return VIT_OK;
@@ -58,6 +59,16 @@ static vit_status check_choices(const vit_config *c, vit_error *error) {
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"positions\" \"%s\" needs a \"dim\" divisible by 4, not %zu",
                         vit_positions[c->positions].name, c->dim);
+    if (vit_ropes[c->rope].turns && vit_config_head_dim(c) % 4 != 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"rope\" \"%s\" needs heads of a width divisible by 4, not %zu",
+                        vit_ropes[c->rope].name, vit_config_head_dim(c));
+    if (vit_ropes[c->rope].turns &&
+        !(c->rope_base > 0 && c->rope_base <= 1e9 && fabs(c->rope_offset) <= 4096))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"rope_base\" is %g and \"rope_offset\" %g, expected above 0 to 1e9 and "
+                        "-4096 to 4096",
+                        c->rope_base, c->rope_offset);
     if (vit_heads[c->head].layers == 0 && !vit_config_has_decoder(c) &&
         c->classes != vit_config_features(c))
         return vit_fail(error, VIT_ERROR_ARGUMENT,

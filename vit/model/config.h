@@ -43,6 +43,16 @@ typedef enum vit_position_kind {
     VIT_POSITIONS_COUNT,
 } vit_position_kind;
 
+/* Rotary positions: angles by which queries and keys of patches are turned, beside `positions`,
+ * which are added. vit/model/rope_table.h has the formulas. */
+typedef enum vit_rope {
+    VIT_ROPE_NONE,
+    VIT_ROPE_AXIAL,    /* by the numbers of the patch's row and column: EVA-02 */
+    VIT_ROPE_CENTERED, /* by the place between the picture's edges: DINOv3 */
+    VIT_ROPE_MIXED,    /* by both, with learned frequencies for each block and head: RoPE-ViT */
+    VIT_ROPE_COUNT,
+} vit_rope;
+
 /* What the head is given of the tokens' last states. */
 typedef enum vit_pool {
     VIT_POOL_CLASS, /* the class token's */
@@ -115,10 +125,19 @@ typedef struct vit_position_row {
     bool grid;    /* they are of rows and columns, for pictures alone */
 } vit_position_row;
 
+typedef struct vit_rope_row {
+    const char *name;
+    bool turns;   /* there are angles */
+    bool fixed;   /* they are a table that is computed */
+    bool learned; /* their frequencies are a row of the parameter table */
+    bool scales;  /* they may be scaled to a grid, rope_reference */
+} vit_rope_row;
+
 extern const vit_stem_row vit_stems[];
 extern const vit_pool_row vit_pools[];
 extern const vit_head_row vit_heads[];
 extern const vit_position_row vit_positions[];
+extern const vit_rope_row vit_ropes[];
 
 /* One stack of blocks, with what stands before and after them. switches.inc has the fields. */
 #define SWITCH(type, field, ...) type field;

@@ -1,4 +1,5 @@
 /* Initial weights: a pure function of the seed and a tensor's row in the table. */
+#include "vit/base/math.h"
 #include "vit/base/random.h"
 #include "vit/model/parameters.h"
 #include <math.h>
@@ -20,6 +21,21 @@ static void normal(float *values, size_t n, double deviation, double cut, vit_ra
     }
 }
 
+/* Frequencies base^(-i / q), i < q = d / 4, in a direction of its own for each block and head, and
+ * the same across that direction (Heo et al., RoPE-Mixed): [2][L][heads][d / 2]. */
+static void frequencies(float *values, const vit_parameter *p, vit_random *r) {
+    const size_t heads = p->shape[1] * p->shape[2], half = p->shape[3], q = half / 2;
+    for (size_t h = 0; h < heads; h++) {
+        const double direction = 2 * VIT_PI * vit_random_uniform(r);
+        for (size_t j = 0; j < half; j++) {
+            const double size = vit_exp(-(double)(j % q) / (double)q * vit_log(p->base));
+            const double angle = direction + (j < q ? 0 : VIT_PI / 2);
+            values[h * half + j] = (float)(size * vit_cos(angle));
+            values[(heads + h) * half + j] = (float)(size * vit_sin(angle));
+        }
+    }
+}
+
 /* PyTorch's nn.Linear: weights and biases uniform within +-1 / sqrt(fan_in). */
 static void init_torch(float *values, const vit_parameter *p, vit_random *r) {
     const double bound = p->fan_in > 0 ? 1 / sqrt((double)p->fan_in) : 0;
@@ -28,6 +44,9 @@ static void init_torch(float *values, const vit_parameter *p, vit_random *r) {
     case VIT_PARAMETER_POSITIONS:
     case VIT_PARAMETER_EMBEDDING:
         normal(values, p->count, 1, INFINITY, r);
+        break;
+    case VIT_PARAMETER_FREQUENCIES:
+        frequencies(values, p, r);
         break;
     case VIT_PARAMETER_WEIGHT:
     case VIT_PARAMETER_BIAS:
@@ -50,6 +69,9 @@ static void init_timm(float *values, const vit_parameter *p, vit_random *r) {
     switch (p->kind) {
     case VIT_PARAMETER_CLASS_TOKEN:
         normal(values, p->count, 1e-6, INFINITY, r);
+        break;
+    case VIT_PARAMETER_FREQUENCIES:
+        frequencies(values, p, r);
         break;
     case VIT_PARAMETER_POSITIONS:
     case VIT_PARAMETER_EMBEDDING:

@@ -6,6 +6,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/model/fixed_positions.h"
+#include "vit/model/rope_table.h"
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +46,7 @@ bool vit_is_weight(const vit_parameter *p) {
     case VIT_PARAMETER_GAMMA:
     case VIT_PARAMETER_BETA:
     case VIT_PARAMETER_EMBEDDING:
+    case VIT_PARAMETER_FREQUENCIES:
         break;
     }
     return false;
@@ -63,7 +65,8 @@ static const vit_parameter *make_row(walk *w, vit_parameter_kind kind, const cha
                          .convolves = w->convolves,
                          .packed_offset = t->packed_size,
                          .layer = w->layer,
-                         .of_block = w->prefix[0] != '\0'};
+                         .of_block = w->prefix[0] != '\0',
+                         .base = w->config->rope_base};
     p->packs = vit_is_weight(p) || tied;
     snprintf(p->name, sizeof p->name, "%s%s%s%s", w->stack, w->prefix, layer, part);
     for (size_t i = 0; i < s.dims; i++) {
@@ -245,6 +248,10 @@ static void embedding(walk *w, vit_weights *v, vit_gradients *g) {
     if (vit_positions[c->positions].learned)
         alone(w, VIT_PARAMETER_POSITIONS, "pos_embed",
               (shape){3, {1, vit_config_positions(c), c->dim}}, &v->positions, &g->positions);
+    if (vit_ropes[c->rope].learned)
+        alone(w, VIT_PARAMETER_FREQUENCIES, "rope.freqs",
+              (shape){4, {2, c->depth, c->heads, vit_config_head_dim(c) / 2}}, &v->rope_freqs,
+              &g->rope_freqs);
     switch (c->stem) {
     case VIT_STEM_LINEAR:
         patch_embedding(w, v, g);
@@ -285,6 +292,18 @@ static void block(walk *w, vit_block_weights *v, vit_block_gradients *g) {
     linear(w, "mlp.fc1", d, vit_config_hidden(c), true, &v->fc1, &g->fc1);
     linear(w, "mlp.fc2", c->mlp, d, true, &v->fc2, &g->fc2);
     if (c->layer_scale) alone(w, VIT_PARAMETER_GAMMA, "ls2.gamma", scale, &v->ls2, &g->ls2);
+}
+
+/* The frequencies of block i, of rows and of columns, in the tensor of all blocks. */
+static void block_rope(const vit_config *c, size_t i, const vit_weights *v,
+                       const vit_gradients *g) {
+    const size_t count = vit_config_attention_dim(c) / 2;
+    for (size_t axis = 0; axis < 2; axis++) {
+        const size_t at = (axis * c->depth + i) * count;
+        if (v->blocks && v->rope_freqs) v->blocks[i].rope_freqs[axis] = v->rope_freqs + at;
+        if (g->blocks && g->rope_freqs) g->blocks[i].rope_freqs[axis] = g->rope_freqs + at;
+    }
+    if (v->blocks) v->blocks[i].rope = v->fixed_rope;
 }
 
 static void map_pool(walk *w, vit_map_weights *v, vit_map_gradients *g) {
@@ -363,6 +382,7 @@ static void stack(walk *w, vit_weights *v, vit_gradients *g) {
         w->layer = first + numbered * (i + 1);
         block(w, v->blocks ? &v->blocks[i] : &no_weights,
               g->blocks ? &g->blocks[i] : &no_gradients);
+        block_rope(w->config, i, v, g);
     }
     w->prefix[0] = '\0';
     w->layer = first + numbered * (w->config->depth + 1);
@@ -487,7 +507,8 @@ static vit_status make_weights(vit_weights *out, const vit_config *config, vit_p
                                vit_error *error) {
     const size_t bytes = config->depth * sizeof *out->blocks;
     *out = (vit_weights){.precision = precision};
-    const vit_status status = vit_positions_new(&out->fixed_positions, config, error);
+    vit_status status = vit_positions_new(&out->fixed_positions, config, error);
+    if (status == VIT_OK) status = vit_rope_new(&out->fixed_rope, config, error);
     if (status != VIT_OK) return status;
     out->positions = out->fixed_positions;
     out->blocks = vit_alloc(1, bytes);
@@ -516,6 +537,7 @@ void vit_weights_free(vit_weights *view) {
     if (view->decoder) vit_weights_free(view->decoder);
     vit_free(view->decoder);
     vit_free(view->fixed_positions);
+    vit_free(view->fixed_rope);
     vit_free(view->blocks);
     *view = (vit_weights){0};
 }

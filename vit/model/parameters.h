@@ -12,11 +12,13 @@
 typedef enum vit_parameter_kind {
     VIT_PARAMETER_CLASS_TOKEN, /* or another learned token: distillation, register, latent */
     VIT_PARAMETER_POSITIONS,
-    VIT_PARAMETER_WEIGHT,    /* of a linear layer, [out][in...]: the only kind that decays */
-    VIT_PARAMETER_BIAS,      /* of a linear layer */
-    VIT_PARAMETER_GAMMA,     /* of a layer norm, or a layer scale */
-    VIT_PARAMETER_BETA,      /* of a layer norm */
-    VIT_PARAMETER_EMBEDDING, /* [ids][D]: a row for each id of a text */
+    VIT_PARAMETER_WEIGHT,      /* of a linear layer, [out][in...]: the only kind that decays */
+    VIT_PARAMETER_BIAS,        /* of a linear layer */
+    VIT_PARAMETER_GAMMA,       /* of a layer norm, or a layer scale */
+    VIT_PARAMETER_BETA,        /* of a layer norm */
+    VIT_PARAMETER_EMBEDDING,   /* [ids][D]: a row for each id of a text */
+    VIT_PARAMETER_FREQUENCIES, /* of rotary positions, [2][L][heads][d / 2]: for each
+                                  coordinate */
 } vit_parameter_kind;
 
 typedef struct vit_parameter {
@@ -32,6 +34,7 @@ typedef struct vit_parameter {
     size_t packed_offset; /* if it packs: in an array of vit_table.packed_size floats */
     size_t layer;         /* 0: what comes before the blocks; 1 + i: block i; 1 + depth: the rest */
     bool of_block;        /* it is in a block, of the encoder or of the decoder */
+    double base;          /* FREQUENCIES: the config's rope_base */
 } vit_parameter;
 
 /* Whether it is a WEIGHT. */
@@ -108,9 +111,11 @@ const char *vit_final_norm_name(const vit_config *config);
 typedef struct vit_block_weights {
     vit_norm norm1, norm2;
     vit_linear qkv, proj, fc1, fc2;
-    vit_norm q_norm, k_norm; /* qk norm */
-    const float *ls1, *ls2;  /* [D], layer scale of MSA and MLP; or NULL */
-    vit_norm cross_norm;     /* cross-attention */
+    vit_norm q_norm, k_norm;    /* qk norm */
+    const float *ls1, *ls2;     /* [D], layer scale of MSA and MLP; or NULL */
+    const float *rope;          /* [N][2][d / 2], angles that are not learned; or NULL */
+    const float *rope_freqs[2]; /* [heads][d / 2] each, learned frequencies; or NULL */
+    vit_norm cross_norm;        /* cross-attention */
     vit_linear cross_q, cross_kv, cross_proj;
 } vit_block_weights;
 
@@ -127,9 +132,11 @@ typedef struct vit_map_weights {
 typedef struct vit_weights {
     vit_precision precision; /* of the packed weights, and so of the products they are in */
     const float *prefix[VIT_PREFIX_KINDS]; /* [count][D] each; NULL: there is none */
-    const float *embedding; /* [ids][D], of a stack that reads texts; NULL: there is none */
-    const float *positions; /* [vit_config_positions][D], E_pos */
-    float *fixed_positions; /* owned: positions that are not learned; else NULL */
+    const float *embedding;  /* [ids][D], of a stack that reads texts; NULL: there is none */
+    const float *positions;  /* [vit_config_positions][D], E_pos */
+    float *fixed_positions;  /* owned: positions that are not learned; else NULL */
+    float *fixed_rope;       /* owned: angles of rotary positions that are not learned; else NULL */
+    const float *rope_freqs; /* [2][L][heads][d / 2], learned frequencies; NULL: there are none */
     vit_linear convs[VIT_MOST_CONVS]; /* of a convolutional stem */
     vit_linear patch_embed;           /* E, or the projection after the convolutions; out 0: none */
     vit_norm patch_norms[2];          /* before and after E; gamma NULL: there are none */
@@ -151,6 +158,7 @@ typedef struct vit_block_gradients {
     vit_linear_gradient qkv, proj, fc1, fc2;
     vit_norm_gradient q_norm, k_norm;
     float *ls1, *ls2;
+    float *rope_freqs[2];
     vit_norm_gradient cross_norm;
     vit_linear_gradient cross_q, cross_kv, cross_proj;
 } vit_block_gradients;
@@ -165,6 +173,7 @@ typedef struct vit_gradients {
     float *prefix[VIT_PREFIX_KINDS];
     float *embedding;
     float *positions;
+    float *rope_freqs;
     vit_linear_gradient convs[VIT_MOST_CONVS];
     vit_linear_gradient patch_embed;
     vit_norm_gradient patch_norms[2];

@@ -60,6 +60,12 @@ const vit_position_row vit_positions[] = {{.name = "learned", .learned = true},
                                           {.name = "none"}};
 VIT_CHECK_ROWS(vit_positions, VIT_POSITIONS_COUNT);
 
+const vit_rope_row vit_ropes[] = {{.name = "none"},
+                                  {.name = "axial", .turns = true, .fixed = true, .scales = true},
+                                  {.name = "centered", .turns = true, .fixed = true},
+                                  {.name = "mixed", .turns = true, .learned = true}};
+VIT_CHECK_ROWS(vit_ropes, VIT_ROPE_COUNT);
+
 static const char *const patch_orders[] = {"conv", "pixel"};
 static const char *const norm_places[] = {"pre", "post"};
 static const char *const attention_scales[] = {"head_dim", "dim"};

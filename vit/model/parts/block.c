@@ -175,6 +175,7 @@ void vit_block_backward(const vit_block_call *c, const vit_backward *back, const
 void vit_block_carve_shared(vit_block_state *s, const vit_carving *k) {
     /* The backward pass computes it again before it reads it. */
     s->norm = vit_arena_floats(k->arena, vit_carving_rows(k) * k->config->dim);
+    vit_qkv_carve_shared(&s->qkv, k);
     vit_cross_carve_shared(&s->cross, k);
     vit_mlp_carve_shared(&s->mlp, k);
 }

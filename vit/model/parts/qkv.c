@@ -1,6 +1,11 @@
 #include "vit/model/parts/qkv.h"
+#include "vit/model/parts/rope.h"
 #include <math.h>
 #include <string.h>
+
+void vit_qkv_carve_shared(vit_qkv_state *s, const vit_carving *k) {
+    s->angles = vit_rope_carve(k);
+}
 
 void vit_qkv_carve(vit_qkv_state *s, const vit_carving *k) {
     const vit_config *c = k->config;
@@ -40,6 +45,15 @@ vit_qkv vit_qkv_of(const vit_block_call *c, float *values, float *first_q) {
                      values + 2 * a - first};
 }
 
+/* Floats from one row of keys, and of values, to the next. */
+static size_t row_of(const vit_block_call *c) {
+    return 3 * vit_config_attention_dim(c->config) - first_column(c);
+}
+
+static bool has_rope(const vit_block_call *c) {
+    return c->weights->rope || c->weights->rope_freqs[0];
+}
+
 /* What scores are divided by the square root of. */
 static size_t scaled_by(const vit_config *c) {
     switch (c->attention_scale) {
@@ -55,7 +69,7 @@ static size_t scaled_by(const vit_config *c) {
 
 vit_attention_shape vit_qkv_shape(const vit_block_call *call) {
     const vit_config *c = call->config;
-    const size_t attention = vit_config_attention_dim(c), row = 3 * attention - first_column(call);
+    const size_t attention = vit_config_attention_dim(c), row = row_of(call);
     const size_t key_row = call->cache ? 2 * attention : row;
     return (vit_attention_shape){.batch = call->batch,
                                  .heads = c->heads,
@@ -109,7 +123,7 @@ static void first_forward(const vit_block_call *c, const vit_qkv_state *s, const
  * first token runs over its query and goes on over keys and values; other tokens have no query. */
 static void first_backward(const vit_block_call *c, float *dx, const vit_linear_gradient *g,
                            const vit_qkv *dy, const float *x, const float *first_x) {
-    const size_t a = vit_config_attention_dim(c->config), row = 3 * a - first_column(c);
+    const size_t a = vit_config_attention_dim(c->config), row = row_of(c);
     const size_t rows = vit_rows_in(c);
     const vit_linear *qkv = &c->weights->qkv;
     const vit_linear q = vit_linear_part(c->exec, qkv, 0, a);
@@ -180,11 +194,16 @@ vit_qkv vit_qkv_forward(const vit_block_call *c, const vit_qkv_state *s, const f
     else
         vit_linear_forward(c->exec, s->values, x, &c->weights->qkv, NULL, vit_rows_in(c));
     if (c->config->qk_norm) norm_forward(c, s);
+    if (has_rope(c)) vit_rope_forward(c, s->angles, vit_first_only(c) ? NULL : p.q, p.k, row_of(c));
     return c->cache ? add_to_cache(c, &p) : p;
 }
 
 void vit_qkv_backward(const vit_block_call *c, const vit_backward *back, const vit_qkv_state *s,
                       const vit_block_gradients *g, const vit_qkv *d, const float *x) {
+    const vit_qkv p = vit_qkv_of(c, s->values, s->first_q);
+    if (has_rope(c))
+        vit_rope_backward(c, s->angles, g, vit_first_only(c) ? NULL : d->q, d->k, p.q, p.k,
+                          row_of(c));
     if (c->config->qk_norm) norm_backward(c, back, s, g);
     if (vit_first_only(c))
         first_backward(c, back->d_narrow, &g->qkv, d, x, s->first_x);

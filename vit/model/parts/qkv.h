@@ -1,6 +1,6 @@
 /* Queries, keys and values of a block's self-attention: x W^Q, x W^K, x W^V of every head; then
  * whatever is done to them before the scores Q K^T: a layer norm of each head's queries and keys
- * (qk norm), and for texts that are written token by token a cache.
+ * (qk norm), rotary positions (rope.h), and for texts that are written token by token a cache.
  *
  * Of the last block, where the head reads the class token alone, only that first token needs a
  * query, and all that follows the attention has one row per picture instead of T. Keys and values
@@ -15,11 +15,14 @@ typedef struct vit_qkv_state {
     float *raw;           /* the same before qk norm; NULL without it and in inference */
     vit_norm_state qk[2]; /* [R][heads] each: statistics of the norms of queries and of keys */
     float *d_heads;       /* [A], qk norm; scratch memory */
+    float *angles;        /* of rotary positions with learned frequencies, vit_rope_carve */
     /* Where only first tokens are wanted: their rows of the block's input z and of x, [batch][D]
      * each, and their queries, [batch][A]. */
     float *first_z, *first_x, *first_q;
 } vit_qkv_state;
 
+/* What all blocks share, then what is one block's. */
+void vit_qkv_carve_shared(vit_qkv_state *s, const vit_carving *k);
 void vit_qkv_carve(vit_qkv_state *s, const vit_carving *k);
 
 /* What only the block has that computes first tokens alone; after vit_qkv_carve. */

@@ -2,7 +2,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
-#include "vit/weights/configs/their_config.h"
+#include "vit/weights/configs/timm_names.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,7 +218,26 @@ static size_t list_used(const char *names[VIT_COUNT(used) + VIT_KEYS]) {
     return count;
 }
 
-static vit_status check_arguments(const vit_their_config *d, json_t *args, vit_error *error) {
+/* An argument that is not known: of the config, or of the architecture's name. */
+static vit_status strange(const vit_their_config *d, const char *key, const json_t *value,
+                          const json_t *own, const char *near, vit_error *error) {
+    if (own && json_object_get(own, key))
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: the argument \"%s\" in \"model_args\" is not supported%s%s%s", d->name,
+                        key, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    char *text = json_dumps(value, JSON_ENCODE_ANY);
+    const vit_status status =
+        vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                 "%s: the architecture that is named there has \"%s\" %.60s, which is not "
+                 "supported",
+                 d->name, key, text ? text : "");
+    free(text);
+    return status;
+}
+
+/* args: all of them; own: those that the config itself has. */
+static vit_status check_arguments(const vit_their_config *d, json_t *args, const json_t *own,
+                                  vit_error *error) {
     const char *key, *names[VIT_COUNT(used) + VIT_KEYS];
     const size_t count = list_used(names);
     json_t *value;
@@ -230,14 +249,11 @@ static vit_status check_arguments(const vit_their_config *d, json_t *args, vit_e
         while (i < VIT_COUNT(fixed) && strcmp(fixed[i].key, key) != 0) i++;
         if (i < VIT_COUNT(fixed) && json_is_boolean(value) && json_is_true(value) == fixed[i].only)
             continue;
-        if (i < VIT_COUNT(fixed))
+        if (i < VIT_COUNT(fixed) && json_object_get(own, key))
             return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                             "%s: of \"%s\" in \"model_args\" only %s is supported", d->name, key,
                             fixed[i].only ? "true" : "false");
-        const char *near = vit_nearest(key, names, count);
-        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "%s: the argument \"%s\" in \"model_args\" is not supported%s%s%s", d->name,
-                        key, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+        return strange(d, key, value, own, vit_nearest(key, names, count), error);
     }
     return VIT_OK;
 }
@@ -429,6 +445,64 @@ static vit_status read_name(vit_their_config *d, architecture *a, const json_t *
                     d->name, a->name);
 }
 
+/* What the classes have that are not read here. */
+static const struct {
+    const char *name, *has;
+} classes[] = {{"VisionTransformer", NULL},
+               {"VisionTransformerDistilled", NULL},
+               {"Eva", NULL},
+               {"Beit", "relative positions"},
+               {"VisionTransformerRelPos", "relative positions"}};
+
+/* The arguments of a name in timm's registry, those of the config before them. `named` is what
+ * vit_timm_find found; *all is owned. */
+static vit_status merge(json_t **all, vit_their_config *d, const json_t *named,
+                        const json_t *object, json_t *own, vit_error *error) {
+    const char *class = json_string_value(json_object_get(named, "class"));
+    json_t *args = json_object_get(named, "args");
+    size_t i = 0;
+    while (i + 1 < VIT_COUNT(classes) && strcmp(classes[i].name, class) != 0) i++;
+    if (classes[i].has)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: the architecture \"%s\" has %s, which is not supported", d->name,
+                        json_string_value(json_object_get(object, "architecture")), classes[i].has);
+    VIT_SAY(d, activation, VIT_GELU);
+    vit_status status = vit_read_number(&d->said.norm_eps, d, args, "norm_eps", error);
+    json_object_del(args, "norm_eps");
+    const char *norm = json_string_value(json_object_get(args, "norm_layer"));
+    if (norm && strcmp(norm, "LayerNorm") == 0) json_object_del(args, "norm_layer");
+    if (json_object_get(object, "global_pool")) json_object_del(args, "global_pool");
+    *all = own ? json_deep_copy(own) : json_object();
+    if (!*all || json_object_update_missing(*all, args) != 0)
+        return vit_fail_memory(error, "arguments", 0);
+    if (status == VIT_OK && strcmp(class, "Eva") == 0)
+        status = vit_timm_translate_eva(d, *all, error);
+    return status;
+}
+
+/* What the architecture's name says, by timm's registry or by its words; a->known: by its words.
+ * *all: all arguments, owned. */
+static vit_status read_architecture(json_t **all, vit_their_config *d, architecture *a,
+                                    const json_t *object, json_t *own, vit_error *error) {
+    const char *name = "";
+    json_t *named = NULL;
+    vit_status status = vit_read_text(&name, d, object, "architecture", error);
+    if (status == VIT_OK) status = vit_timm_find(&named, name, error);
+    if (status != VIT_OK) return status;
+    if (!named) {
+        status = read_name(d, a, object, error);
+        if (own) *all = json_incref(own);
+        return status;
+    }
+    const json_t *cfg = json_object_get(named, "cfg");
+    d->prepare.kind = VIT_PREPARE_UNKNOWN;
+    if (!strchr(name, '.')) status = read_input_size(d, cfg, NULL, error);
+    if (status == VIT_OK && !strchr(name, '.')) status = read_pictures(d, cfg, error);
+    if (status == VIT_OK) status = merge(all, d, named, object, own, error);
+    json_decref(named);
+    return status;
+}
+
 static bool says_zero(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
     return json_is_integer(value) && json_integer_value(value) == 0;
@@ -450,6 +524,7 @@ vit_status vit_read_timm_config(vit_their_config *d, json_t *object, vit_error *
     json_t *args = NULL, *cfg = object;
     const json_t *labels = json_object_get(object, "label_names");
     const char *pool = NULL;
+    json_t *all = NULL;
     architecture a = {0};
     d->said.norm_eps = 1e-6;
     d->prepare.filter = VIT_FILTER_BICUBIC;
@@ -457,18 +532,19 @@ vit_status vit_read_timm_config(vit_their_config *d, json_t *object, vit_error *
     if (status == VIT_OK) status = vit_read_object(&cfg, d, object, "pretrained_cfg", error);
     if (!labels) labels = json_object_get(cfg, "label_names");
     if (!labels) labels = json_object_get(object, "labels"); /* until 2022 */
-    if (status == VIT_OK) status = read_name(d, &a, object, error);
+    if (status == VIT_OK) status = read_architecture(&all, d, &a, object, args, error);
     if (status == VIT_OK) status = vit_read_text(&pool, d, object, "global_pool", error);
     if (status == VIT_OK) status = set_pool(d, pool, error);
-    if (status == VIT_OK) status = read_input_size(d, cfg, args, error);
+    if (status == VIT_OK) status = read_input_size(d, cfg, all, error);
     if (status == VIT_OK) status = vit_read_size(&d->said.classes, d, object, "num_classes", error);
-    if (status == VIT_OK) status = check_arguments(d, args, error);
-    if (status == VIT_OK) status = read_numbers(d, args, error);
-    if (status == VIT_OK) status = read_words(d, args, error);
+    if (status == VIT_OK) status = check_arguments(d, all, args, error);
+    if (status == VIT_OK) status = read_numbers(d, all, error);
+    if (status == VIT_OK) status = read_words(d, all, error);
+    json_decref(all);
     if (status != VIT_OK) return status;
     d->is_backbone = says_zero(args, "num_classes") ||
                      (!json_object_get(args, "num_classes") && says_zero(object, "num_classes"));
-    apply_family(d, &a);
+    if (a.known) apply_family(d, &a);
     const vit_pool_row *row = &vit_pools[d->said.pool];
     if (row->choice && !row->attends && !d->given[VIT_KEY_norm_before_pool])
         VIT_SAY(d, norm_before_pool, false);

@@ -3,6 +3,7 @@
 #include "vit/weights/export/onnx_graph.h"
 #include "vit/base/sys.h"
 #include "vit/model/fixed_positions.h"
+#include "vit/model/rope_table.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -11,7 +12,8 @@ typedef vit_onnx_value value;
 typedef struct network {
     vit_onnx_nodes *nodes;
     const vit_config *config;
-    char scope[32]; /* of the block: "blocks.3." */
+    char scope[32];       /* of the block: "blocks.3." */
+    value cosines, sines; /* of the block's rotary positions, [T][heads or 1][d / 2] */
 } network;
 
 /* ---- layers ---- */
@@ -270,14 +272,15 @@ static vit_status embed(network *n, value *x, vit_error *error) {
 
 /* ---- blocks ---- */
 
-/* [batch][rows][heads * head_dim] -> [batch][rows][heads][head_dim], normed unless norm is NULL ->
- * the dimensions in `order`. */
-static value heads_of(network *n, value x, size_t head_dim, const char *norm,
-                      const int64_t order[4]) {
+/* [batch][rows][heads * head_dim] -> [batch][rows][heads][head_dim] */
+static value split_heads(network *n, value x, size_t head_dim) {
     const int64_t shape[] = {0, -1, (int64_t)n->config->heads, (int64_t)head_dim};
-    x = vit_onnx_reshape(n->nodes, x, 4, shape);
-    if (norm) x = layernorm(n, x, norm);
-    return vit_onnx_transpose(n->nodes, x, 4, order);
+    return vit_onnx_reshape(n->nodes, x, 4, shape);
+}
+
+/* The same -> the dimensions in `order`. */
+static value heads_of(network *n, value x, size_t head_dim, const int64_t order[4]) {
+    return vit_onnx_transpose(n->nodes, split_heads(n, x, head_dim), 4, order);
 }
 
 static const int64_t by_head[] = {0, 2, 1, 3}, transposed[] = {0, 2, 3, 1};
@@ -303,15 +306,116 @@ static size_t scaled_by(const vit_config *c) {
     return vit_config_head_dim(c);
 }
 
+/* ---- rotary positions ---- */
+
+/* values: [N][columns], a row for each patch; before them rows of `other` for the tokens before the
+ * patches. [1][T][columns] */
+static vit_status token_table(network *n, value *out, const char *name, const float *values,
+                              size_t row, size_t columns, float other, vit_error *error) {
+    const size_t prefix = vit_config_prefix(n->config), count = vit_config_tokens(n->config);
+    float *table = vit_alloc(count * columns, sizeof *table);
+    if (!table) return vit_fail_memory(error, "rotary positions", count * columns * sizeof *table);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < columns; j++)
+            table[i * columns + j] = i < prefix ? other : values[(i - prefix) * row + j];
+    *out = vit_onnx_table(n->nodes, name, table, count, columns);
+    vit_free(table);
+    return VIT_OK;
+}
+
+/* [1][T][columns] -> [T][heads or 1][d / 2] */
+static value by_token(network *n, value x) {
+    const int64_t count = (int64_t)vit_config_tokens(n->config);
+    const int64_t half = (int64_t)vit_config_head_dim(n->config) / 2;
+    return vit_onnx_reshape(n->nodes, x, 3, (int64_t[]){count, -1, half});
+}
+
+/* Cosines and sines of the angles that are not learned. */
+static vit_status fixed_rope(network *n, vit_error *error) {
+    const size_t width = vit_config_head_dim(n->config);
+    float *table;
+    vit_status status = vit_rope_new(&table, n->config, error);
+    if (status != VIT_OK || !table) return status;
+    status = token_table(n, &n->cosines, "rope.cosines", table, width, width / 2, 1, error);
+    if (status == VIT_OK)
+        status =
+            token_table(n, &n->sines, "rope.sines", table + width / 2, width, width / 2, 0, error);
+    vit_free(table);
+    n->cosines = by_token(n, n->cosines);
+    n->sines = by_token(n, n->sines);
+    return status;
+}
+
+/* The coordinates of the patches, [1][T][2], which learned frequencies are multiplied by. */
+static vit_status rope_grid(network *n, value *out, vit_error *error) {
+    const vit_rope_grid grid = vit_rope_grid_of(n->config);
+    const size_t patches = grid.rows * grid.columns;
+    float *places = vit_alloc(patches * 2, sizeof *places);
+    if (!places) return vit_fail_memory(error, "rotary positions", patches * 2 * sizeof *places);
+    for (size_t i = 0; i < patches; i++) {
+        places[2 * i + grid.columns_first] = (float)(i / grid.columns);
+        places[2 * i + !grid.columns_first] = (float)(i % grid.columns);
+    }
+    const vit_status status = token_table(n, out, "rope.grid", places, 2, 2, 0, error);
+    vit_free(places);
+    return status;
+}
+
+/* Those of block i's learned frequencies: angles are grid [T][2] times frequencies [2][h d / 2]. */
+static void mixed_rope(network *n, value grid, size_t i) {
+    const vit_config *c = n->config;
+    const int64_t first = (int64_t)i, end = first + 1, axis = 1;
+    value f = vit_onnx_add(n->nodes, &(vit_onnx_call){.op = "Slice",
+                                                      .inputs = {vit_onnx_named("rope.freqs"),
+                                                                 vit_onnx_list(n->nodes, 1, &first),
+                                                                 vit_onnx_list(n->nodes, 1, &end),
+                                                                 vit_onnx_list(n->nodes, 1, &axis)},
+                                                      .inputs_count = 4});
+    const int64_t shape[] = {2, (int64_t)vit_config_attention_dim(c) / 2};
+    f = vit_onnx_reshape(n->nodes, f, 2, shape);
+    const value angles = by_token(n, vit_onnx_two(n->nodes, "MatMul", grid, f));
+    n->cosines = vit_onnx_one(n->nodes, "Cos", angles);
+    n->sines = vit_onnx_one(n->nodes, "Sin", angles);
+}
+
+/* x: [batch][rows][heads][d], turned. */
+static value turn(network *n, value x) {
+    const vit_config *c = n->config;
+    const int64_t heads = (int64_t)c->heads, half = (int64_t)vit_config_head_dim(c) / 2;
+    const int64_t pairs[] = {0, -1, heads, half, 2}, one[] = {0, -1, heads, half};
+    const int64_t apart[] = {0, -1, heads, half, 1}, whole[] = {0, -1, heads, 2 * half};
+    value parts[2];
+    split(n, c->rope_halves ? x : vit_onnx_reshape(n->nodes, x, 5, pairs), parts, 2);
+    for (size_t i = 0; i < 2 && !c->rope_halves; i++)
+        parts[i] = vit_onnx_reshape(n->nodes, parts[i], 4, one);
+    const value turned[] = {
+        vit_onnx_two(n->nodes, "Sub", vit_onnx_two(n->nodes, "Mul", parts[0], n->cosines),
+                     vit_onnx_two(n->nodes, "Mul", parts[1], n->sines)),
+        vit_onnx_two(n->nodes, "Add", vit_onnx_two(n->nodes, "Mul", parts[1], n->cosines),
+                     vit_onnx_two(n->nodes, "Mul", parts[0], n->sines))};
+    for (size_t i = 0; i < 2; i++)
+        parts[i] = c->rope_halves ? turned[i] : vit_onnx_reshape(n->nodes, turned[i], 5, apart);
+    x = concat(n, parts, 2, -1);
+    return c->rope_halves ? x : vit_onnx_reshape(n->nodes, x, 4, whole);
+}
+
+/* Queries or keys, normed and turned where the network does so -> the dimensions in `order`. */
+static value queries_of(network *n, value x, const char *norm, const int64_t order[4]) {
+    x = split_heads(n, x, vit_config_head_dim(n->config));
+    if (n->config->qk_norm) x = layernorm(n, x, norm);
+    if (vit_ropes[n->config->rope].turns) x = turn(n, x);
+    return vit_onnx_transpose(n->nodes, x, 4, order);
+}
+
 static value attention(network *n, value x) {
     const vit_config *c = n->config;
     const size_t head_dim = vit_config_head_dim(c);
     const double scale = 1 / sqrt((double)scaled_by(c));
     value qkv[3];
     split(n, linear(n, x, "attn.qkv", c->qkv_bias), qkv, 3);
-    const value q = heads_of(n, qkv[0], head_dim, c->qk_norm ? "attn.q_norm" : NULL, by_head);
-    const value k = heads_of(n, qkv[1], head_dim, c->qk_norm ? "attn.k_norm" : NULL, transposed);
-    const value v = heads_of(n, qkv[2], head_dim, NULL, by_head);
+    const value q = queries_of(n, qkv[0], "attn.q_norm", by_head);
+    const value k = queries_of(n, qkv[1], "attn.k_norm", transposed);
+    const value v = heads_of(n, qkv[2], head_dim, by_head);
     const value o = attend(n, q, k, v, scale, vit_config_attention_dim(c));
     const value y = linear(n, o, "attn.proj", true);
     return c->layer_scale ? vit_onnx_two(n->nodes, "Mul", y, weight(n, "ls1", ".gamma")) : y;
@@ -373,9 +477,9 @@ static value map_pool(network *n, value x) {
     value kv[2];
     const value latent = linear(n, vit_onnx_named("attn_pool.latent"), "attn_pool.q", true);
     split(n, linear(n, x, "attn_pool.kv", true), kv, 2);
-    const value q = heads_of(n, latent, head_dim, NULL, by_head);
-    const value k = heads_of(n, kv[0], head_dim, NULL, transposed);
-    const value v = heads_of(n, kv[1], head_dim, NULL, by_head);
+    const value q = heads_of(n, latent, head_dim, by_head);
+    const value k = heads_of(n, kv[0], head_dim, transposed);
+    const value v = heads_of(n, kv[1], head_dim, by_head);
     const value o = attend(n, q, k, v, 1 / sqrt((double)head_dim), c->dim);
     const value y = linear(n, o, "attn_pool.proj", true);
     value hidden = linear(n, layernorm(n, y, "attn_pool.norm"), "attn_pool.mlp.fc1", true);
@@ -444,8 +548,14 @@ vit_status vit_onnx_network(vit_onnx_nodes *g, const vit_config *c, vit_error *e
     network n = {.nodes = g, .config = c};
     value x = vit_onnx_named(VIT_ONNX_INPUT);
     g->scope = n.scope;
-    const vit_status status = embed(&n, &x, error);
-    for (size_t i = 0; i < c->depth && status == VIT_OK; i++) x = block(&n, x, i);
+    const bool mixed = vit_ropes[c->rope].learned;
+    value grid = {0};
+    vit_status status = embed(&n, &x, error);
+    if (status == VIT_OK) status = mixed ? rope_grid(&n, &grid, error) : fixed_rope(&n, error);
+    for (size_t i = 0; i < c->depth && status == VIT_OK; i++) {
+        if (mixed) mixed_rope(&n, grid, i);
+        x = block(&n, x, i);
+    }
     if (status == VIT_OK) vit_onnx_cast(g, head(&n, x), VIT_ONNX_FLOAT, VIT_ONNX_OUTPUT);
     g->scope = "";
     if (status != VIT_OK) return status;

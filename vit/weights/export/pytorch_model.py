@@ -35,7 +35,9 @@ class VisionTransformer(nn.Module):
             "init": "timm", "head_dim": 0, "registers": 0, "patch_bias": True,
             "patch_norm": False, "prefix_positions": True, "norm_pre": False, "gated": False,
             "qk_norm": False, "layer_scale": False, "norm_before_pool": False,
-            "pool_prefix": False, "head_bias": True}
+            "pool_prefix": False, "head_bias": True,
+            "rope": "none", "rope_base": 10000, "rope_halves": False, "rope_columns_first": False,
+            "rope_offset": 0, "rope_reference": 0, "rope_rounded": False}
         sizes = ("image", "channels", "patch", "dim", "depth", "heads", "mlp", "classes")
         for key in config:
             if key not in (*defaults, *sizes, "class_token"):
@@ -49,6 +51,7 @@ class VisionTransformer(nn.Module):
             double or c["pool"] == "seq" or (c["norm_before_pool"] and c["pool"] != "class"))
         self.make_tokens(dim)
         self.choice("stem", "make_")(dim)
+        self.choice("rope", "make_")()
         if c["norm_pre"]:
             self.norm_pre = self.layer_norm(dim)
         self.blocks = nn.ModuleList(self.make_block(dim) for _ in range(c["depth"]))
@@ -133,6 +136,38 @@ class VisionTransformer(nn.Module):
                 for a in (self.angles(rows, half), self.angles(columns, half)))
         grid = torch.cat([y.repeat_interleave(columns, 0), x.repeat(rows, 1)], dim=1)
         self.fix_positions(torch.cat([grid.new_zeros(before, 2 * half), grid]))
+
+    def make_rope_none(self):
+        pass
+
+    def coordinates(self, of_cell):
+        """[N, 2], of each patch that of its row and that of its column, in the angles' order."""
+        sides = (side // self.config["patch"] for side in self.config["image"])
+        y, x = (of_cell(torch.arange(n).float() + self.config["rope_offset"], n) for n in sides)
+        grid = torch.cartesian_prod(y, x)
+        return grid.flip(1) if self.config["rope_columns_first"] else grid
+
+    def fix_angles(self, grid):
+        c, q = self.config, self.config["head_dim"] // 4
+        period = float(c["rope_base"]) ** (torch.arange(q).float() / q)
+        if c["rope_rounded"]:
+            period = period.bfloat16().float()
+        angles = (grid[:, :, None] / period).flatten(1)[None]
+        self.register_buffer("rope_angles", angles, persistent=False)  # [1, N, head_dim / 2]
+
+    def make_rope_axial(self):
+        scaled = self.config["rope_reference"]
+        self.fix_angles(self.coordinates(lambda t, n: t / n * scaled if scaled else t))
+
+    def make_rope_centered(self):
+        self.fix_angles(2 * math.pi * self.coordinates(lambda t, n: 2 * (t + 0.5) / n - 1))
+
+    def make_rope_mixed(self):
+        c = self.config
+        shape = (2, c["depth"], c["heads"], c["head_dim"] // 2)
+        self.rope = nn.ParameterDict({"freqs": nn.Parameter(torch.zeros(shape))})
+        grid = self.coordinates(lambda t, n: t - c["rope_offset"])
+        self.register_buffer("rope_grid", grid, persistent=False)
 
     def make_stem_linear(self, dim):
         c = self.config
@@ -230,11 +265,35 @@ class VisionTransformer(nn.Module):
         """[batch, tokens, heads * d] -> [batch, heads, tokens, d]"""
         return x.unflatten(2, (self.config["heads"], -1)).transpose(1, 2)
 
-    def attention(self, block, x):
+    def rope_none(self, i):
+        return None
+
+    def rope_axial(self, i):
+        return self.rope_angles
+
+    rope_centered = rope_axial
+
+    def rope_mixed(self, i):
+        """[heads, N, head_dim / 2], of block i"""
+        f = self.rope["freqs"][:, i, :, None]
+        return self.rope_grid[:, :1] * f[0] + self.rope_grid[:, 1:] * f[1]
+
+    def turn(self, x, angles):
+        """x: [batch, heads, tokens, d], of which the patches, the last ones, are turned."""
+        before, x = x[:, :, :self.prefix_count], x[:, :, self.prefix_count:]
+        halves = self.config["rope_halves"]
+        a, b = x.chunk(2, dim=3) if halves else (x[..., ::2], x[..., 1::2])
+        pair = [a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()]
+        x = torch.cat(pair, dim=3) if halves else torch.stack(pair, dim=4).flatten(3)
+        return torch.cat([before, x], dim=2)
+
+    def attention(self, block, x, angles):
         c, attn = self.config, block["attn"]
         q, k, v = (self.heads(part) for part in attn["qkv"](x).chunk(3, dim=2))
         if c["qk_norm"]:
             q, k = attn["q_norm"](q), attn["k_norm"](k)
+        if angles is not None:
+            q, k = self.turn(q, angles), self.turn(k, angles)
         scaled_by = self.choice("attention_scale")()
         o = torch.softmax(q @ k.transpose(2, 3) * scaled_by ** -0.5, dim=3) @ v
         y = attn["proj"](o.transpose(1, 2).flatten(2))
@@ -257,12 +316,12 @@ class VisionTransformer(nn.Module):
         y = block["mlp"]["fc2"](hidden)
         return y * block["ls2"]["gamma"] if c["layer_scale"] else y
 
-    def block_norm_pre(self, block, z):
-        z = z + self.attention(block, block["norm1"](z))
+    def block_norm_pre(self, block, z, angles):
+        z = z + self.attention(block, block["norm1"](z), angles)
         return z + self.mlp(block, block["norm2"](z))
 
-    def block_norm_post(self, block, z):
-        z = block["norm1"](z + self.attention(block, z))
+    def block_norm_post(self, block, z, angles):
+        z = block["norm1"](z + self.attention(block, z, angles))
         return block["norm2"](z + self.mlp(block, z))
 
     def pool_class(self, z, patches):
@@ -294,8 +353,8 @@ class VisionTransformer(nn.Module):
     def features(self, x):
         """What the head sees: [batch, dim], or twice that."""
         c, z = self.config, self.embed(x)
-        for block in self.blocks:
-            z = self.choice("norm", "block_")(block, z)
+        for i, block in enumerate(self.blocks):
+            z = self.choice("norm", "block_")(block, z, self.choice("rope")(i))
         z = getattr(self, self.final_norm)(z) if self.norms_tokens else z
         patches = z if c["pool_prefix"] else z[:, self.prefix_count:]
         pooled = self.choice("pool")(z, patches)

@@ -42,15 +42,13 @@ static vit_status check_head(const vit_binding *b, const vit_their_config *d, vi
 /* That the tensors are there from which everything else follows. */
 static vit_status check_skeleton(const vit_binding *b, const vit_their_config *d,
                                  vit_error *error) {
-    static const char *const all[] = {"patch_embed.proj.weight",
-                                      "blocks.0.norm1.weight",
-                                      "blocks.0.attn.qkv.weight",
-                                      "blocks.0.attn.proj.weight",
-                                      "blocks.0.mlp.fc1.weight",
-                                      "blocks.0.mlp.fc2.weight",
-                                      "pos_embed"};
+    static const char *const all[] = {"patch_embed.proj.weight",  "blocks.0.norm1.weight",
+                                      "blocks.0.attn.qkv.weight", "blocks.0.attn.proj.weight",
+                                      "blocks.0.mlp.fc1.weight",  "blocks.0.mlp.fc2.weight"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!has(b, all[i])) return missing(b, all[i], error);
+    if (vit_positions[d->said.positions].learned && !has(b, "pos_embed"))
+        return missing(b, "pos_embed", error);
     return check_head(b, d, error);
 }
 
@@ -138,6 +136,13 @@ static size_t position_rows(const vit_config *c, const vit_binding *b) {
     return elements(b, "pos_embed") / (c->dim > 0 ? c->dim : 1);
 }
 
+/* DINOv2's authors stored positions of the class token, and none of the registers: what a config
+ * says of timm's form of the same network does not hold. */
+static bool has_none_for_registers(const vit_binding *b) {
+    const vit_source *s = vit_binding_find(b, "pos_embed");
+    return s && vit_reshapes[s->row->reshape].inserts_registers;
+}
+
 static vit_status picture_size(vit_config *c, const vit_binding *b, const vit_their_config *d,
                                vit_error *error) {
     const size_t rows = position_rows(c, b), prefix = vit_config_prefix(c);
@@ -148,6 +153,11 @@ static vit_status picture_size(vit_config *c, const vit_binding *b, const vit_th
                         vit_tensors_name(b->file),
                         vit_binding_find(b, "patch_embed.proj.weight")->tensor->name, d->name);
     if (c->height > 0) return VIT_OK;
+    if (rows == 0)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: no tensor shows the size of the pictures: add \"img_size\" to "
+                        "\"model_args\" in %s",
+                        vit_tensors_name(b->file), d->name);
     size_t side = rows > prefix ? square_root(rows - prefix) : 0;
     if (side == 0) side = square_root(rows);
     c->height = c->width = side * c->patch;
@@ -239,7 +249,8 @@ vit_status vit_config_of_tensors(vit_config *out, const vit_binding *b, const vi
     if (status == VIT_OK) status = check_gate(&c, b, d, error);
     if (status == VIT_OK) status = picture_size(&c, b, d, error);
     if (status != VIT_OK) return status;
-    if (!d->given[VIT_KEY_prefix_positions])
+    if ((!d->given[VIT_KEY_prefix_positions] || has_none_for_registers(b)) &&
+        vit_positions[c.positions].learned)
         c.prefix_positions = position_rows(&c, b) != vit_config_patches(&c);
     *out = c;
     return VIT_OK;

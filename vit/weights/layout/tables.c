@@ -68,6 +68,7 @@ static const vit_layout_row timm_block[] = {
 static const vit_layout_row timm_tokens[] = {
     ROW("reg_token", "reg_token"),
     ROW("pos_embed", "pos_embed"),
+    ROW("rope.freqs", "rope.freqs"),
 };
 static const vit_layout_row dinov2_tokens[] = {
     ROW("register_tokens", "reg_token"),

@@ -1,0 +1,79 @@
+#include "vit/model/rope_table.h"
+#include "vit/base/math.h"
+#include "vit/base/sys.h"
+#include <string.h>
+
+vit_rope_grid vit_rope_grid_of(const vit_config *c) {
+    return (vit_rope_grid){c->height / c->patch, c->width / c->patch, c->rope_columns_first};
+}
+
+/* Rounds to bfloat16, half to even. */
+static float to_bf16(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits += 0x7fff + (bits >> 16 & 1);
+    bits &= 0xffff0000;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* base^(i / q), the length of a period of pair i in steps of the coordinate over 2 pi. */
+static float period(const vit_config *c, size_t i) {
+    const float share = (float)i / (float)(vit_config_head_dim(c) / 4);
+    const float length = (float)vit_exp((double)share * vit_log(c->rope_base));
+    return c->rope_rounded ? to_bf16(length) : length;
+}
+
+/* The coordinate of patch number i of n in a row or column. */
+static float coordinate(const vit_config *c, size_t i, size_t n) {
+    const float offset = (float)c->rope_offset;
+    switch (c->rope) {
+    case VIT_ROPE_CENTERED:
+        return 2 * (((float)i + 0.5f + offset) / (float)n) - 1;
+    case VIT_ROPE_AXIAL:
+    case VIT_ROPE_MIXED:
+    case VIT_ROPE_NONE:
+    case VIT_ROPE_COUNT:
+        break;
+    }
+    const float t = (float)i + offset;
+    return c->rope_reference > 0 ? t / (float)n * (float)c->rope_reference : t;
+}
+
+static float angle(const vit_config *c, float t, float length) {
+    switch (c->rope) {
+    case VIT_ROPE_CENTERED:
+        return (float)(2 * VIT_PI) * t / length;
+    case VIT_ROPE_AXIAL:
+    case VIT_ROPE_MIXED:
+    case VIT_ROPE_NONE:
+    case VIT_ROPE_COUNT:
+        break;
+    }
+    return t * (1 / length);
+}
+
+static void fill(float *table, const vit_config *c) {
+    const vit_rope_grid grid = vit_rope_grid_of(c);
+    const size_t half = vit_config_head_dim(c) / 2;
+    for (size_t i = 0; i < grid.rows * grid.columns; i++, table += 2 * half) {
+        const float t[2] = {coordinate(c, i / grid.columns, grid.rows),
+                            coordinate(c, i % grid.columns, grid.columns)};
+        for (size_t j = 0; j < half; j++) {
+            const size_t axis = (j >= half / 2) != grid.columns_first;
+            const double a = (double)angle(c, t[axis], period(c, j % (half / 2)));
+            table[j] = (float)vit_cos(a);
+            table[half + j] = (float)vit_sin(a);
+        }
+    }
+}
+
+vit_status vit_rope_new(float **out, const vit_config *c, vit_error *error) {
+    const size_t floats = vit_config_patches(c) * vit_config_head_dim(c);
+    *out = NULL;
+    if (!vit_ropes[c->rope].fixed) return VIT_OK;
+    *out = vit_alloc(floats, sizeof **out);
+    if (!*out) return vit_fail_memory(error, "rotary positions", floats * sizeof **out);
+    fill(*out, c);
+    return VIT_OK;
+}

@@ -1,0 +1,133 @@
+#include "vit/weights/configs/timm_names.h"
+#include "vit/base/size.h"
+#include <stdio.h>
+#include <string.h>
+
+extern const char *const vit_timm_models[]; /* timm_models.json, line by line */
+
+vit_status vit_timm_find(json_t **out, const char *architecture, vit_error *error) {
+    char key[96];
+    const int n = (int)strcspn(architecture, ".");
+    *out = NULL;
+    if (snprintf(key, sizeof key, "\"%.*s\": ", n, architecture) >= (int)sizeof key) return VIT_OK;
+    for (size_t i = 0; vit_timm_models[i]; i++) {
+        const char *line = vit_timm_models[i];
+        if (strncmp(line, key, strlen(key)) != 0) continue;
+        line += strlen(key);
+        return vit_json_parse(out, line, (size_t)(strrchr(line, '}') + 1 - line),
+                              "timm_models.json", error);
+    }
+    return VIT_OK;
+}
+
+/* ---- Eva ---- */
+
+static vit_status unsupported(const vit_their_config *d, const char *key, const char *value,
+                              vit_error *error) {
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: the argument \"%s\"%s%s is not supported",
+                    d->name, key, *value ? " " : "", value);
+}
+
+/* Names that the class VisionTransformer has for the same. */
+static const struct {
+    const char *eva, *plain;
+} renamed[] = {{"num_reg_tokens", "reg_tokens"},
+               {"use_pre_transformer_norm", "pre_norm"},
+               {"scale_mlp", "scale_mlp_norm"},
+               {"scale_attn_inner", "scale_attn_norm"},
+               {"use_fc_norm", "fc_norm"}};
+
+/* What changes no answer, besides how tensors are stored, which the file shows. */
+static const char *const idle[] = {
+    "qkv_fused",          "swiglu_align_to",     "head_init_scale",    "rope_shift_coords",
+    "rope_jitter_coords", "rope_rescale_coords", "rope_mrope_section", "attn_type"};
+
+static void rename_keys(json_t *args) {
+    for (size_t i = 0; i < VIT_COUNT(renamed); i++) {
+        json_t *value = json_object_get(args, renamed[i].eva);
+        if (value) json_object_set(args, renamed[i].plain, value);
+        json_object_del(args, renamed[i].eva);
+    }
+    for (size_t i = 0; i < VIT_COUNT(idle); i++) json_object_del(args, idle[i]);
+}
+
+/* Reads a flag and takes it out. */
+static vit_status take_flag(bool *flag, const vit_their_config *d, json_t *args, const char *key,
+                            vit_error *error) {
+    int value = *flag;
+    const vit_status status = vit_read_flag(&value, d, args, key, error);
+    *flag = value;
+    json_object_del(args, key);
+    return status;
+}
+
+/* "ref_feat_shape", the grid that the positions are scaled to: a number or two equal ones. */
+static vit_status read_reference(vit_their_config *d, const json_t *args, vit_error *error) {
+    size_t sides[2] = {0, 0};
+    const vit_status status = vit_read_sides(sides, d, args, "ref_feat_shape", error);
+    if (status != VIT_OK) return status;
+    if (sides[0] != sides[1]) return unsupported(d, "ref_feat_shape", "of two numbers", error);
+    VIT_SAY(d, rope_reference, sides[0]);
+    return VIT_OK;
+}
+
+static vit_status read_rope(vit_their_config *d, json_t *args, vit_error *error) {
+    static const char *const types[] = {
+        [VIT_ROPE_AXIAL] = "cat", [VIT_ROPE_CENTERED] = "dinov3", [VIT_ROPE_MIXED] = "mixed"};
+    const char *type = "cat", *order = "ij";
+    double base = 10000, offset = 0;
+    int halves = false, rope = VIT_ROPE_AXIAL;
+    vit_status status = vit_read_text(&type, d, args, "rope_type", error);
+    if (status == VIT_OK) status = vit_read_text(&order, d, args, "rope_grid_indexing", error);
+    if (status == VIT_OK) status = vit_read_number(&base, d, args, "rope_temperature", error);
+    if (status == VIT_OK) status = vit_read_number(&offset, d, args, "rope_grid_offset", error);
+    if (status == VIT_OK) status = vit_read_flag(&halves, d, args, "rope_rotate_half", error);
+    if (status != VIT_OK) return status;
+    while (rope < (int)VIT_COUNT(types) && strcmp(types[rope], type) != 0) rope++;
+    if (rope == (int)VIT_COUNT(types)) return unsupported(d, "rope_type", type, error);
+    if (strcmp(order, "ij") != 0 && strcmp(order, "xy") != 0)
+        return unsupported(d, "rope_grid_indexing", order, error);
+    VIT_SAY(d, rope, (vit_rope)rope);
+    VIT_SAY(d, rope_base, base);
+    VIT_SAY(d, rope_offset, offset);
+    VIT_SAY(d, rope_halves, halves);
+    VIT_SAY(d, rope_columns_first, strcmp(order, "xy") == 0);
+    return vit_ropes[rope].scales ? read_reference(d, args, error) : VIT_OK;
+}
+
+/* There is a norm of all tokens, or after the pooling, or none. */
+static vit_status translate_norms(const vit_their_config *d, json_t *args, vit_error *error) {
+    const char *pool = "avg";
+    int after = -1, before = -1;
+    vit_status status = vit_read_text(&pool, d, args, "global_pool", error);
+    if (status == VIT_OK) status = vit_read_flag(&after, d, args, "fc_norm", error);
+    if (status == VIT_OK)
+        status = vit_read_flag(&before, d, args, "use_post_transformer_norm", error);
+    if (status != VIT_OK) return status;
+    json_object_del(args, "use_post_transformer_norm");
+    if (after < 0) after = strcmp(pool, "avg") == 0;
+    if (before < 0) before = !after;
+    if (before && after) return unsupported(d, "use_post_transformer_norm", "", error);
+    json_object_set_new(args, "fc_norm", json_boolean(after));
+    json_object_set_new(args, "final_norm", json_boolean(before || after));
+    if (strcmp(pool, "map") == 0) json_object_set_new(args, "pool_include_prefix", json_true());
+    return VIT_OK;
+}
+
+vit_status vit_timm_translate_eva(vit_their_config *d, json_t *args, vit_error *error) {
+    static const char *const ropes[] = {"rope_type",        "rope_grid_indexing",
+                                        "rope_temperature", "rope_grid_offset",
+                                        "rope_rotate_half", "ref_feat_shape"};
+    bool learned = true, turns = false, gated = false;
+    rename_keys(args);
+    vit_status status = take_flag(&learned, d, args, "use_abs_pos_emb", error);
+    if (status == VIT_OK) status = take_flag(&turns, d, args, "use_rot_pos_emb", error);
+    if (status == VIT_OK) status = take_flag(&gated, d, args, "swiglu_mlp", error);
+    if (status == VIT_OK && turns) status = read_rope(d, args, error);
+    if (status == VIT_OK) status = translate_norms(d, args, error);
+    if (status != VIT_OK) return status;
+    for (size_t i = 0; i < VIT_COUNT(ropes); i++) json_object_del(args, ropes[i]);
+    VIT_SAY(d, positions, learned ? VIT_POSITIONS_LEARNED : VIT_POSITIONS_NONE);
+    if (gated) json_object_set_new(args, "mlp_layer", json_string("SwiGLU"));
+    return VIT_OK;
+}
