@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <zlib.h>
 
 /* A directory of two entries, the second of which says 6. */
 static const uint8_t little[] = "II*\0\x08\0\0\0\x02\0"
@@ -38,21 +39,43 @@ static void reads_both_byte_orders(void **state) {
     assert_int_equal(orientation_of(big, BLOCK), 6);
 }
 
+/* As Pillow: other types of numbers count, others are an orientation that means nothing. */
 static void ignores_what_makes_no_sense(void **state) {
     (void)state;
     static const struct {
         size_t at;
         uint8_t value;
+        unsigned orientation;
     } changes[] = {
-        {0, 'M'},        {2, '+'},        {4, 0xff},       {7, 0xff},       {7, 0x80},
-        {4, BLOCK - 1},  {4, BLOCK},      {8, 1},          {8, 0},          {SECOND, 0x13},
-        {SECOND + 2, 4}, {SECOND + 4, 2}, {SECOND + 8, 0}, {SECOND + 8, 9}, {SECOND + 9, 1},
+        {0, 'M', 0},
+        {2, '+', 0},
+        {4, 0xff, 0},
+        {7, 0xff, 0},
+        {7, 0x80, 0},
+        {4, BLOCK - 1, 0},
+        {4, BLOCK, 0},
+        {8, 1, 0},
+        {8, 0, 0},
+        {SECOND, 0x13, 0},
+        {SECOND + 2, 0, 0},
+        {SECOND + 2, 14, 0},
+        {SECOND + 4, 0, 0},
+        {SECOND + 2, 4, 6},
+        {SECOND + 2, 8, 6},
+        {SECOND + 4, 2, 6},
+        {SECOND + 2, 1, VIT_ORIENTATION_UNKNOWN},
+        {SECOND + 2, 2, VIT_ORIENTATION_UNKNOWN},
+        {SECOND + 4, 3, VIT_ORIENTATION_UNKNOWN},
+        {SECOND + 8, 0, VIT_ORIENTATION_UNKNOWN},
+        {SECOND + 8, 9, VIT_ORIENTATION_UNKNOWN},
+        {SECOND + 9, 1, VIT_ORIENTATION_UNKNOWN},
     };
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         uint8_t bytes[BLOCK];
         memcpy(bytes, little, BLOCK);
         bytes[changes[i].at] = changes[i].value;
-        if (orientation_of(bytes, BLOCK) != 0) fail_msg("change %zu was believed", i);
+        if (orientation_of(bytes, BLOCK) != changes[i].orientation)
+            fail_msg("change %zu gives %u", i, orientation_of(bytes, BLOCK));
     }
     for (size_t size = 0; size < BLOCK; size++) assert_int_equal(orientation_of(little, size), 0);
     uint8_t many[BLOCK]; /* more entries are claimed than there are */
@@ -69,9 +92,146 @@ static void survives_any_byte(void **state) {
             uint8_t bytes[BLOCK];
             memcpy(bytes, at % 2 ? big : little, BLOCK);
             bytes[at] = (uint8_t)value;
-            assert_in_range(orientation_of(bytes, BLOCK), 0, 8);
+            assert_in_range(orientation_of(bytes, BLOCK), 0, VIT_ORIENTATION_UNKNOWN);
         }
     }
+}
+
+/* ---- XMP, and text chunks of PNG: all as Pillow's exif_transpose reads them ---- */
+
+static unsigned xmp_of(const char *text) {
+    const size_t size = strlen(text);
+    uint8_t *exact = malloc(size ? size : 1);
+    assert_non_null(exact);
+    memcpy(exact, text, size);
+    const unsigned orientation = vit_xmp_orientation(exact, size);
+    free(exact);
+    return orientation;
+}
+
+static void reads_xmp(void **state) {
+    (void)state;
+    assert_int_equal(xmp_of("<a tiff:Orientation=\"6\"/>"), 6);
+    assert_int_equal(xmp_of("<tiff:Orientation>3</tiff:Orientation>"), 3);
+    assert_int_equal(xmp_of("tiff:Orientation='6' tiff:Orientation>x tiff:Orientation=\"8"), 8);
+    assert_int_equal(xmp_of("tiff:Orientation=\"9"), 9);
+    assert_int_equal(xmp_of("tiff:Orientation>"), 0);
+    assert_int_equal(xmp_of("tiff:Orientation=\""), 0);
+    assert_int_equal(xmp_of("tiff:Orientation= \"6\""), 0);
+    assert_int_equal(xmp_of(""), 0);
+}
+
+typedef struct part {
+    const char *type, *data; /* of a JPEG: APP1 */
+    size_t size;
+} part;
+#define PART(type, data) \
+    { type, data, sizeof data - 1 }
+#define XMP(digit) "<x tiff:Orientation=\"" digit "\"/>"
+#define EXIF_OF(digit)      \
+    "II*\0\x08\0\0\0\x01\0" \
+    "\x12\x01\x03\0\x01\0\0\0" digit "\0\0\0\0\0\0\0"
+
+static void reads_chunks_of_png(void **state) {
+    (void)state;
+    static const struct {
+        part parts[2];
+        unsigned orientation;
+    } cases[] = {
+        {{PART("iTXt", "XML:com.adobe.xmp\0\0\0\0\0" XMP("6"))}, 6},
+        {{PART("tEXt", "XML:com.adobe.xmp\0" XMP("5"))}, 5},
+        {{PART("iTXt", "XML:com.adobe.xmp\0\0\0en\0x\0" XMP("9"))}, 0},
+        {{PART("iTXt", "XML:com.adobe.xmp\0\0\0en" XMP("6"))}, 0},
+        {{PART("iTXt", "XML:com.adobe.xmp\0\0\1\0\0" XMP("6"))}, 0},
+        {{PART("iTXt", "XML:com.adobe.xmp\0"), PART("zTXt", "XML:com.adobe.xmp")}, 0},
+        {{PART("zTXt", "XML:com.adobe.xmp\0\0no zlib")}, 0},
+        {{PART("tEXt", "Comment\0" XMP("6"))}, 0},
+        {{PART("eXIf", EXIF_OF("\3")), PART("tEXt", "XML:com.adobe.xmp\0" XMP("5"))}, 3},
+        {{PART("eXIf", EXIF_OF("\0")), PART("tEXt", "XML:com.adobe.xmp\0" XMP("5"))}, 0},
+        {{PART("eXIf", "II*\0"), PART("tEXt", "XML:com.adobe.xmp\0" XMP("5"))}, 5},
+        {{PART("tEXt", "Raw profile type exif\0\nexif\n      32\n"
+                       "45786966000049492a000800000001001201030001000000\n08000000\n")},
+         8},
+        {{PART("tEXt", "Raw profile type exif\0\nexif\n      32\n4")}, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static png_builder png;
+        vit_image image;
+        vit_error error;
+        png_begin(&png, 1, 1, 8, 0, 0);
+        for (size_t k = 0; k < 2 && cases[i].parts[k].type; k++)
+            png_chunk(&png, cases[i].parts[k].type, cases[i].parts[k].data, cases[i].parts[k].size);
+        png_data(&png, "\0\1", 2);
+        png_chunk(&png, "IEND", NULL, 0);
+        assert_int_equal(vit_image_decode(&image, png.bytes, png.size, "a test", &error), VIT_OK);
+        if (image.orientation != cases[i].orientation)
+            fail_msg("case %zu gives %u", i, image.orientation);
+        vit_image_free(&image);
+    }
+}
+
+/* XMP that is packed, of a megabyte and one byte more. */
+static void reads_packed_text_of_png(void **state) {
+    (void)state;
+    static const char head[] = "XML:com.adobe.xmp\0\1\0\0"; /* and a zero byte */
+    for (size_t more = 0; more < 2; more++) {
+        static png_builder png;
+        vit_image image;
+        vit_error error;
+        const size_t size = (1 << 20) + more;
+        uint8_t *text = calloc(size, 1), packed[1 << 14];
+        uLongf count = sizeof packed - sizeof head;
+        assert_non_null(text);
+        memcpy(text, XMP("7"), sizeof XMP("7"));
+        memcpy(packed, head, sizeof head);
+        assert_int_equal(compress(packed + sizeof head, &count, text, (uLong)size), Z_OK);
+        png_begin(&png, 1, 1, 8, 0, 0);
+        png_chunk(&png, "iTXt", packed, sizeof head + count);
+        png_data(&png, "\0\1", 2);
+        png_chunk(&png, "IEND", NULL, 0);
+        assert_int_equal(vit_image_decode(&image, png.bytes, png.size, "a test", &error), VIT_OK);
+        assert_int_equal(image.orientation, more ? 0 : 7);
+        vit_image_free(&image);
+        free(text);
+    }
+}
+
+static void reads_segments_of_jpeg(void **state) {
+    (void)state;
+    static const char xmp[] = "http://ns.adobe.com/xap/1.0/\0" XMP("6");
+    static const char exif[] = "Exif\0\0" EXIF_OF("\3");
+    static const char other[] = "Exif\0\0II*\0";
+    const struct {
+        part parts[2];
+        unsigned orientation;
+    } cases[] = {
+        {{PART("", xmp)}, 6},
+        {{PART("", exif), PART("", xmp)}, 3},
+        {{PART("", xmp), PART("", exif)}, 3},
+        {{PART("", other), PART("", xmp)}, 6},
+    };
+    vit_bytes file = read_fixture("image_grey.jpg");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint8_t bytes[2048];
+        vit_image image;
+        vit_error error;
+        size_t at = 2;
+        memcpy(bytes, file.data, 2);
+        for (size_t k = 0; k < 2 && cases[i].parts[k].type; k++) {
+            const size_t size = cases[i].parts[k].size;
+            memcpy(bytes + at, "\xff\xe1\0", 3);
+            bytes[at + 3] = (uint8_t)(size + 2);
+            memcpy(bytes + at + 4, cases[i].parts[k].data, size);
+            at += size + 4;
+        }
+        memcpy(bytes + at, file.data + 2, file.size - 2);
+        if (vit_image_decode(&image, bytes, at + file.size - 2, "a test", &error))
+            fail_msg("%s", error.message);
+        if (image.orientation != cases[i].orientation)
+            fail_msg("case %zu gives %u", i, image.orientation);
+        vit_image_free(&image);
+    }
+    vit_free(file.data);
 }
 
 /* Squares of 8 x 8 pixels, three in a row; their levels rise from 20 by 40. */
@@ -199,7 +359,9 @@ static void composites_colors(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_both_byte_orders),    cmocka_unit_test(ignores_what_makes_no_sense),
-        cmocka_unit_test(survives_any_byte),         cmocka_unit_test(turns_all_eight),
+        cmocka_unit_test(survives_any_byte),         cmocka_unit_test(reads_xmp),
+        cmocka_unit_test(reads_chunks_of_png),       cmocka_unit_test(reads_packed_text_of_png),
+        cmocka_unit_test(reads_segments_of_jpeg),    cmocka_unit_test(turns_all_eight),
         cmocka_unit_test(turns_any_channels),        cmocka_unit_test(is_applied_once_and_late),
         cmocka_unit_test(composites_as_pillow_does), cmocka_unit_test(composites_colors),
     };

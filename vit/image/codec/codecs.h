@@ -10,8 +10,16 @@
 
 #include "vit/image/image.h"
 
-/* The orientation in EXIF data (from the TIFF header on), 1 to 8; 0: missing or invalid. */
+/* The orientation in EXIF data (from the TIFF header on), 1 to 8; VIT_ORIENTATION_UNKNOWN: there is
+ * one, but it is none of these; 0: there is none. */
+enum { VIT_ORIENTATION_UNKNOWN = 9 };
 unsigned vit_exif_orientation(const uint8_t *tiff, size_t size);
+
+/* The same in an XMP packet: a digit, of which 1 to 8 are orientations; 0: there is none. */
+unsigned vit_xmp_orientation(const uint8_t *text, size_t size);
+
+/* Whether the bytes begin as EXIF data in a JPEG do; *tiff, *size: those behind that. */
+bool vit_exif_find(const uint8_t **tiff, size_t *size, const uint8_t *bytes, size_t count);
 
 /* Bytes of a PNG chunk other than its data: length, type, CRC. */
 enum { VIT_PNG_FRAME = 12 };
@@ -43,16 +51,22 @@ typedef struct vit_png {
     size_t palette_count;
     const uint8_t *transparency; /* the tRNS chunk; NULL: none */
     size_t transparency_size;
-    const uint8_t *data; /* the first IDAT chunk; the others follow it */
-    size_t data_size;    /* of all IDAT chunks together */
-    size_t inflated;     /* bytes of the data when decompressed: filter types and samples */
-    unsigned orientation;
+    const uint8_t *data;  /* the first IDAT chunk; the others follow it */
+    size_t data_size;     /* of all IDAT chunks together */
+    size_t inflated;      /* bytes of the data when decompressed: filter types and samples */
+    unsigned orientation; /* of these: in the eXIf chunk, in a text of EXIF data, in one of XMP */
+    unsigned text_orientation, xmp_orientation;
 } vit_png;
 
 /* Checks all chunks up to IEND: sizes, checksums, order, header, palette. Errors: FORMAT,
  * UNSUPPORTED. */
 vit_status vit_png_check(vit_png *out, const uint8_t *bytes, size_t size, const char *name,
                          vit_error *error);
+
+/* Reads the orientation in the data of a text chunk of this type (tEXt, zTXt, iTXt), if it has one.
+ * Text that is damaged or longer than a megabyte is passed over. Errors: MEMORY. */
+vit_status vit_png_read_text(vit_png *png, const char type[4], const uint8_t *data, size_t size,
+                             const char *name, vit_error *error);
 
 /* Decodes the pixels of a file that was checked; as vit_image_decode. */
 vit_status vit_png_decode(vit_image *out, const vit_png *png, const uint8_t *bytes,

@@ -199,15 +199,24 @@ static void print_nothing(j_common_ptr library) {
 
 /* ---- reading: on an error of the library these functions do not return (see stop) ---- */
 
-/* The orientation in the EXIF data, which share their marker with other kinds of data. */
+/* The orientation in the first EXIF data, else in the last XMP packet. They share their marker with
+ * other kinds of data. */
 static unsigned orientation_of(const struct jpeg_decompress_struct *library) {
-    static const uint8_t label[6] = "Exif\0";
-    unsigned orientation = 0;
-    for (const struct jpeg_marker_struct *m = library->marker_list; m && !orientation; m = m->next)
-        if (m->data_length >= sizeof label && memcmp(m->data, label, sizeof label) == 0)
-            orientation =
-                vit_exif_orientation(m->data + sizeof label, m->data_length - sizeof label);
-    return orientation;
+    static const char label[] = "http://ns.adobe.com/xap/1.0/";
+    unsigned exif = 0, xmp = 0;
+    bool has_exif = false;
+    for (const struct jpeg_marker_struct *m = library->marker_list; m; m = m->next) {
+        const uint8_t *tiff;
+        size_t size;
+        if (!has_exif && vit_exif_find(&tiff, &size, m->data, m->data_length)) {
+            has_exif = true;
+            exif = vit_exif_orientation(tiff, size);
+        } else if (m->data_length >= sizeof label && memcmp(m->data, label, sizeof label) == 0) {
+            xmp = vit_xmp_orientation(m->data + sizeof label, m->data_length - sizeof label);
+        }
+    }
+    if (!exif) exif = xmp;
+    return exif < VIT_ORIENTATION_UNKNOWN ? exif : 0;
 }
 
 /* Reads up to the first scan. */

@@ -227,8 +227,12 @@ static vit_status check_chunk(png_walk *w, const chunk *c) {
     case CHUNK_TYPE('I', 'E', 'N', 'D'):
         return check_end(w, c);
     case CHUNK_TYPE('e', 'X', 'I', 'f'):
-        if (!w->png->orientation) w->png->orientation = vit_exif_orientation(c->data, c->size);
+        w->png->orientation = vit_exif_orientation(c->data, c->size);
         break;
+    case CHUNK_TYPE('t', 'E', 'X', 't'):
+    case CHUNK_TYPE('z', 'T', 'X', 't'):
+    case CHUNK_TYPE('i', 'T', 'X', 't'):
+        return vit_png_read_text(w->png, c->label, c->data, c->size, w->name, w->error);
     default:
         break;
     }
@@ -263,5 +267,8 @@ vit_status vit_png_check(vit_png *out, const uint8_t *bytes, size_t size, const 
         status = next_chunk(&w, &c);
         if (status == VIT_OK) status = check_chunk(&w, &c);
     }
+    if (!out->orientation) out->orientation = out->text_orientation;
+    if (!out->orientation) out->orientation = out->xmp_orientation;
+    if (out->orientation >= VIT_ORIENTATION_UNKNOWN) out->orientation = 0;
     return status;
 }
