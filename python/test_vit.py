@@ -88,6 +88,15 @@ class TestVit(unittest.TestCase):
         mixed = self.model.logits([NINE, image])
         np.testing.assert_array_equal(mixed, np.stack([self.model.logits(NINE), grey]))
 
+    def test_pictures_of_cameras_are_turned(self):
+        fixtures = pathlib.Path(__file__).parent.parent / "tests/fixtures"
+        pictures = [fixtures / f"image_exif_{i}.png" for i in (1, 6)]
+        for turn, same in (("model", True), ("exif", True), ("never", False)):
+            logits = vit.Model(fixtures / "published/hf_4", turn=turn).logits(pictures)
+            self.assertEqual(np.array_equal(*logits), same)
+        with self.assertRaisesRegex(ValueError, "turn 'x', expected model or exif or never"):
+            vit.Model(turn="x")
+
     def test_prepared(self):
         images, labels = drawn(64)
         logits = self.model.prepared(images)

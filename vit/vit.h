@@ -125,6 +125,15 @@ typedef struct vit_model_info {
     vit_scoring scoring; /* SOFTMAX unless a published config says otherwise ("problem_type") */
 } vit_model_info;
 
+/* Which side of a picture is up. A camera that is held upright stores its pictures on their side
+ * and writes into them how to turn them: into EXIF data or XMP. */
+typedef enum vit_turn {
+    VIT_TURN_MODEL, /* as the model's preprocessing says: models of this library turn pictures of
+                       people's, Hugging Face's all, as its pipeline() does; timm's none */
+    VIT_TURN_EXIF,  /* every picture is turned as it says, first of all */
+    VIT_TURN_NEVER, /* pictures are taken as they are stored */
+} vit_turn;
+
 /* How to open a model. Zero the structure, then set what you need. */
 typedef struct vit_model_options {
     const char *config; /* for published weights: the path of their config, in place of the
@@ -134,6 +143,7 @@ typedef struct vit_model_options {
     /* the network's input; 0: the model's own. Positions are resampled; the preprocessing keeps
      * taking the same share of the picture (docs/formats.md) */
     size_t height, width;
+    vit_turn turn;           /* changes the model's preprocessing: whether it has "orient" */
     const char *cpu;         /* as in vit_session_options; changes no byte */
     vit_precision precision; /* the precision of sessions. BF16: weights are rounded as they are
                                 read and take half the memory; a session in F32 is then refused. F32

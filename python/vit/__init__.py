@@ -31,6 +31,7 @@ Picture = Union[str, os.PathLike, bytes, np.ndarray]
 
 _HERE = pathlib.Path(__file__).resolve().parent
 _SOURCE = _HERE.parent.parent  # of a source tree
+_TURNS = {"model": _api.VIT_TURN_MODEL, "exif": _api.VIT_TURN_EXIF, "never": _api.VIT_TURN_NEVER}
 _PRECISIONS = {"f32": _api.VIT_PRECISION_F32, "bf16": _api.VIT_PRECISION_BF16}
 _SPLITS = {"test": _api.VIT_SPLIT_TEST, "train": _api.VIT_SPLIT_TRAIN, "val": _api.VIT_SPLIT_VAL}
 _EVENTS = {value: name[len("VIT_EVENT_"):].lower() for name, value in vars(_api).items()
@@ -169,19 +170,21 @@ class Model:
 
     size: the network's input, (height, width) or one number for both; config: of published weights,
     in place of the config.json beside them; labels: a file of names of the classes, or
-    "imagenet-1k", in place of the model's; threads: 0 for all; precision: "f32" or "bf16". Threads
-    of Python may share a model; their calls wait for each other.
+    "imagenet-1k", in place of the model's; turn: "exif" turns pictures upright as they say, "never"
+    takes them as they are stored, "model" does what the model's preprocessing says; threads: 0 for
+    all; precision: "f32" or "bf16". Threads of Python may share a model; their calls wait for each
+    other.
     """
 
     def __init__(self, model: Union[str, os.PathLike, bytes] = "mnist", *,
                  size: Union[int, Sequence[int], None] = None,
                  config: Union[str, os.PathLike, None] = None,
-                 labels: Union[str, os.PathLike, None] = None,
+                 labels: Union[str, os.PathLike, None] = None, turn: str = "model",
                  threads: int = 0, precision: str = "f32"):
         height, width = (size, size) if isinstance(size, int) else (size or (0, 0))
         handle, error = ctypes.c_void_p(), _api.vit_error()
         options = _options(_api.vit_model_options, config=config, labels=labels, height=height,
-                           width=width, precision=precision)
+                           width=width, turn=_choose(_TURNS, turn, "turn"), precision=precision)
         if isinstance(model, bytes):
             status = _lib.vit_model_load_memory(handle, model, len(model), b"a model in memory",
                                                 options, error)

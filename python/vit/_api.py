@@ -20,6 +20,9 @@ VIT_SCORING_SOFTMAX = 0
 VIT_SCORING_SIGMOID = 1
 VIT_SCORING_NONE = 2
 VIT_SCORING_COUNT = 3
+VIT_TURN_MODEL = 0
+VIT_TURN_EXIF = 1
+VIT_TURN_NEVER = 2
 VIT_SPLIT_TEST = 0
 VIT_SPLIT_TRAIN = 1
 VIT_SPLIT_VAL = 2
@@ -110,6 +113,7 @@ class vit_model_options(Structure):
         ("labels", c_char_p),
         ("height", c_size_t),
         ("width", c_size_t),
+        ("turn", c_int),
         ("cpu", c_char_p),
         ("precision", c_int),
     ]

@@ -185,6 +185,24 @@ run 1 "" "put a config.json beside the file" vit-classify --model alone.safetens
 run 0 "thing " "" vit-classify --model alone.safetensors \
     --config "$published/timm_13_wide/config.json" "$picture"
 run 0 "thing " "" vit-classify --model "$published/timm_gap" --size 32x48 "$picture"
+# Hugging Face's models are asked as its pipeline() asks them: with pictures turned upright
+cp "$fixtures/image_exif_6.png" turned.png && cp "$fixtures/image_exif_1.png" upright.png
+answer() { "$@" --logits --json >out 2>err && grep -o 'logits.*' out; }
+hf="vit-classify --model $published/hf_4" timm="vit-classify --model $published/timm_gap"
+check "a picture of a camera, for Hugging Face's" \
+    test "$(answer $hf turned.png)" = "$(answer $hf upright.png)"
+check "and as it is stored" \
+    test "$(answer $hf turned.png)" != "$(answer $hf --turn never turned.png)"
+check "for timm's, as it is stored" \
+    test "$(answer $timm turned.png)" != "$(answer $timm upright.png)"
+check "and turned" test "$(answer $timm --turn exif turned.png)" = "$(answer $timm upright.png)"
+check "the same features" test "$($hf --embed turned.png | grep -o 'embedding.*')" = \
+    "$($hf --embed upright.png | grep -o 'embedding.*')"
+explain="vit-explain --model $published/hf_4 --json --method attention"
+check "the same map" test "$($explain turned.png | grep -o 'map.*')" = \
+    "$($explain upright.png | grep -o 'map.*')"
+check "and of the stored one" test "$($explain --turn never turned.png | grep -o 'map.*')" != \
+    "$($explain upright.png | grep -o 'map.*')"
 run 1 "" "timm_backbone is a backbone without a head" \
     vit-classify --model "$published/timm_backbone" "$picture"
 run 0 '"embedding"' "" vit-classify --model "$published/timm_backbone" --embed "$picture"

@@ -4,6 +4,7 @@ import concurrent.futures
 import http.client
 import json
 import os
+import pathlib
 import select
 import shutil
 import signal
@@ -236,6 +237,13 @@ def colour():
         got = [logits("pixels", "UINT8", [1, 16, 32, 3], levels),
                logits("pixel_values", "FP32", [1, 3, 16, 32], floats)]
         check("colours, channel by channel", got[0][0] == 200 and got[0] == got[1], got)
+
+    pictures = [pathlib.Path(f"tests/fixtures/image_exif_{i}.png").read_bytes() for i in (1, 6)]
+    for turn, same in (("model", True), ("never", False)):
+        with Server("--model", "hf=tests/fixtures/published/hf_4", "--turn", turn) as s:
+            got = [s.json("POST", "/models/hf", picture) for picture in pictures]
+            check(f"pictures of cameras, --turn {turn}",
+                  got[0][0] == 200 and (got[0] == got[1]) == same, got)
 
 
 def kserve(s):

@@ -26,8 +26,9 @@ static const char pictures[] =
     "\"crop_share\": 0.8}, {\"op\": \"center_crop\", \"height\": 8, \"width\": 8}, "
     "{\"op\": \"normalize\", \"mean\": [0.5, 0.4, 0.3], \"std\": [0.2, 0.25, 0.3]}]";
 static const char squash[] =
-    "[{\"op\": \"rgb\"}, {\"op\": \"resize\", \"height\": 8, \"width\": 8, \"filter\": "
-    "\"bilinear\"}, {\"op\": \"normalize\", \"mean\": [0.5, 0.5, 0.5], \"std\": [0.5, 0.5, 0.5]}]";
+    "[{\"op\": \"orient\"}, {\"op\": \"rgb\"}, {\"op\": \"resize\", \"height\": 8, \"width\": 8, "
+    "\"filter\": \"bilinear\"}, {\"op\": \"normalize\", \"mean\": [0.5, 0.5, 0.5], \"std\": [0.5, "
+    "0.5, 0.5]}]";
 static const char digit[] = "[{\"op\": \"digit\"}, {\"op\": \"normalize\", \"mean\": [0.5, 0.5, "
                             "0.5], \"std\": [0.5, 0.5, 0.5]}]";
 
@@ -311,6 +312,14 @@ static void test_configs(void **state) {
                "{\"height\": 8, \"width\": 8}, \"resample\": 2, \"do_rescale\": true, "
                "\"rescale_factor\": 0.00392156862745098, \"do_normalize\": true, \"image_mean\": "
                "[0.5, 0.5, 0.5], \"image_std\": [0.5, 0.5, 0.5]}");
+    /* who turns pictures by their EXIF data */
+    converts("turned", "timm", NULL, true, &n);
+    assert_non_null(strstr(n.text, "its library does not turn pictures as EXIF says"));
+    char upright[sizeof squash] = "[";
+    strcat(upright, strchr(squash, ',') + 2);
+    save_model("model.safetensors", "{}", upright);
+    converts("stored", "hf", NULL, false, &n);
+    assert_string_equal(n.text, "its library's pipeline() turns pictures as EXIF says");
 }
 
 /* ---- types ---- */

@@ -122,6 +122,18 @@ vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error 
     return status;
 }
 
+static vit_status turn(vit_preprocessing *p, vit_turn turn, vit_error *error) {
+    switch (turn) {
+    case VIT_TURN_EXIF:
+        return vit_preprocessing_turn(p, true, error);
+    case VIT_TURN_NEVER:
+        return vit_preprocessing_turn(p, false, error);
+    case VIT_TURN_MODEL:
+        break;
+    }
+    return VIT_OK;
+}
+
 /* bytes: of a file, which `path` names in messages; NULL: the file at `path` is read. */
 static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes,
                        const vit_model_options *options, vit_error *error) {
@@ -140,6 +152,7 @@ static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes
     if (status == VIT_OK)
         status = vit_model_file_resize(&file, o->height > 0 ? o->height : file.config.height,
                                        o->width > 0 ? o->width : file.config.width, error);
+    if (status == VIT_OK) status = turn(&file.preprocessing, o->turn, error);
     if (status == VIT_OK) status = vit_model_from_file(out, &file, error);
     vit_model_file_clear(&file);
     vit_fpmode_leave(host);

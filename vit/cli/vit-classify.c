@@ -25,6 +25,7 @@ typedef struct settings {
     bool list, null, recursive, json, embed, logits;
     vit_optional format; /* FORMAT_TEXT, ... */
     int precision;       /* vit_precision */
+    int turn;            /* vit_turn */
 } settings;
 
 static bool writes(const settings *s, int format) {
@@ -48,6 +49,7 @@ static const vit_option options[] = {
     VIT_CONFIG_OPTION(settings),
     VIT_LABELS_OPTION(settings),
     VIT_SIZE_OPTION(settings),
+    VIT_TURN_OPTION(settings),
     {.name = "list",
      .kind = VIT_OPTION_FLAG,
      .offset = PLACE(list),
@@ -194,6 +196,7 @@ static vit_status open_classifier(classifier *c, vit_error *error) {
                                        .labels = c->settings->labels,
                                        .height = c->settings->size.height,
                                        .width = c->settings->size.width,
+                                       .turn = (vit_turn)c->settings->turn,
                                        .cpu = choice.cpu,
                                        .precision = choice.precision};
     vit_status status = vit_load_named_model(&c->model, c->settings->model, &opening, error);

@@ -18,6 +18,7 @@ typedef struct settings {
     vit_size size; /* 0: the model's own */
     bool json, confusion, list_unreadable;
     int precision; /* vit_precision */
+    int turn;      /* vit_turn */
 } settings;
 
 #define PLACE(member) offsetof(settings, member)
@@ -39,6 +40,7 @@ static const vit_option options[] = {
     VIT_CONFIG_OPTION(settings),
     VIT_LABELS_OPTION(settings),
     VIT_SIZE_OPTION(settings),
+    VIT_TURN_OPTION(settings),
     {.name = "data",
      .kind = VIT_OPTION_TEXT,
      .offset = PLACE(data),
@@ -208,6 +210,7 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
                                        .labels = s->labels,
                                        .height = s->size.height,
                                        .width = s->size.width,
+                                       .turn = (vit_turn)s->turn,
                                        .cpu = vit_chosen_cpu(),
                                        .precision = (vit_precision)s->precision};
     vit_status status = vit_load_named_model(model, s->model, &opening, error);

@@ -18,6 +18,7 @@ typedef struct settings {
     uint64_t threads, steps, seed;
     vit_size size;
     double discard;
+    int turn; /* vit_turn */
     bool json, faithful;
 } settings;
 
@@ -32,6 +33,7 @@ static const vit_option options[] = {
      .help = "as for vit-classify (default: mnist)"},
     VIT_CONFIG_OPTION(settings),
     VIT_SIZE_OPTION(settings),
+    VIT_TURN_OPTION(settings),
     {.kind = VIT_OPTION_GROUP, .help = "The map"},
     {.name = "method",
      .kind = VIT_OPTION_TEXT,
@@ -313,8 +315,11 @@ static vit_status read_asked(explainer *e, vit_error *error) {
 static vit_status open_explainer(explainer *e, vit_error *error) {
     const settings *s = e->settings;
     const vit_session_options choice = {.threads = (int)s->threads, .cpu = vit_chosen_cpu()};
-    const vit_model_options opening = {
-        .config = s->config, .height = s->size.height, .width = s->size.width, .cpu = choice.cpu};
+    const vit_model_options opening = {.config = s->config,
+                                       .height = s->size.height,
+                                       .width = s->size.width,
+                                       .turn = (vit_turn)s->turn,
+                                       .cpu = choice.cpu};
     vit_status status = vit_load_named_model(&e->model, s->model, &opening, error);
     if (status == VIT_OK) status = vit_session_new(&e->session, e->model, &choice, error);
     if (status != VIT_OK) return status;

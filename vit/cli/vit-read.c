@@ -18,7 +18,7 @@ typedef struct settings {
     uint64_t beams, length, top_k, seed, count, threads;
     double temperature;
     vit_optional length_penalty, stop, no_repeat;
-    int precision;
+    int precision, turn;
     bool sample;
 } settings;
 
@@ -39,6 +39,7 @@ static const vit_option options[] = {
              "numbers:en-de, ... (docs/data.md), or a directory of\n"
              "Hugging Face's (docs/weights.md)",
      .required = true},
+    VIT_TURN_OPTION(settings),
     {.name = "text",
      .kind = VIT_OPTION_LIST,
      .offset = PLACE(texts),
@@ -176,7 +177,8 @@ typedef struct reading {
 
 static vit_status open_session(reading *r, vit_error *error) {
     const settings *s = r->settings;
-    const vit_model_options opening = {.cpu = vit_chosen_cpu(),
+    const vit_model_options opening = {.turn = (vit_turn)s->turn,
+                                       .cpu = vit_chosen_cpu(),
                                        .precision = (vit_precision)s->precision};
     const vit_status status = vit_load_named_model(&r->model, s->model, &opening, error);
     const vit_text_options how = {.threads = (int)s->threads,

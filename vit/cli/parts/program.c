@@ -10,6 +10,9 @@
 #include "vit/base/cpu.h"
 #include "vit/base/parallel.h"
 
+const char *const vit_turn_names[] = {
+    [VIT_TURN_MODEL] = "model", [VIT_TURN_EXIF] = "exif", [VIT_TURN_NEVER] = "never", NULL};
+
 /* If a program is started with a standard stream closed, a file that it opens takes the stream's
  * descriptor, and messages would be printed into that file. So the descriptor is taken first,
  * opened the wrong way round: then using the stream fails. */

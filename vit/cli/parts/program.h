@@ -38,6 +38,7 @@ char *vit_format_count(char text[32], uint64_t count);
 bool vit_speaks_utf8(void);
 
 extern const char *const vit_precision_names[]; /* vit/ops/precision.c */
+extern const char *const vit_turn_names[];      /* "model", "exif", "never", NULL */
 
 /* --precision, for an int `precision` (a vit_precision) in the program's settings; otherwise: the
  * default, as text. */
@@ -70,8 +71,8 @@ extern const char *const vit_precision_names[]; /* vit/ops/precision.c */
     "data/); or digits, drawn; or strips, numbers:en-de\n"  \
     "and others of docs/data.md, whose answers are texts"
 
-/* --config, --labels and --size of the model, for `const char *config`, `const char *labels` and
- * `vit_size size` in the settings. */
+/* --config, --labels, --size and --turn of the model, for `const char *config`, `const char
+ * *labels`, `vit_size size` and `int turn` (a vit_turn) in the settings. */
 #define VIT_CONFIG_OPTION(settings)                                                      \
     {                                                                                    \
         .name = "config", .kind = VIT_OPTION_TEXT, .offset = offsetof(settings, config), \
@@ -92,6 +93,16 @@ extern const char *const vit_precision_names[]; /* vit/ops/precision.c */
         .argument = "N|HxW",                                                         \
         .help = "the network's input in pixels, instead of the\n"                    \
                 "model's: positions are resampled"                                   \
+    }
+
+#define VIT_TURN_OPTION(settings)                                                      \
+    {                                                                                  \
+        .name = "turn", .kind = VIT_OPTION_CHOICE, .offset = offsetof(settings, turn), \
+        .argument = "HOW",                                                             \
+        .help = "pictures of cameras: exif turns them upright as they\n"               \
+                "say, never takes them as they are stored (default:\n"                 \
+                "model: turned for our own and Hugging Face's)",                       \
+        .choices = vit_turn_names                                                      \
     }
 
 /* The value of VIT_CPU, which vit_program_start has checked; NULL if it is not set. */

@@ -22,7 +22,7 @@ typedef struct settings {
     uint64_t port, top, threads;
     uint64_t body, pixels, pictures, connections, per_address, queue, batch;
     double timeout, delay; /* seconds, milliseconds */
-    int log, precision;
+    int log, precision, turn;
 } settings;
 
 #define PLACE(member) offsetof(settings, member)
@@ -44,6 +44,7 @@ static const vit_option options[] = {
              "it another name; may be given several times\n"
              "(default: all in $VIT_MODELS, beside the program and\n"
              "within it)"},
+    VIT_TURN_OPTION(settings),
     {.kind = VIT_OPTION_GROUP, .help = "Who may ask"},
     {.name = "host",
      .kind = VIT_OPTION_TEXT,
@@ -208,6 +209,7 @@ static size_t asking(void *context) {
 static vit_status begin(parts *p, const settings *s, vit_error *error) {
     serve_server *server = &p->server;
     const serve_models_options models = {.named = &s->models,
+                                         .turn = (vit_turn)s->turn,
                                          .threads = (int)s->threads,
                                          .cpu = vit_chosen_cpu(),
                                          .precision = (vit_precision)s->precision};

@@ -78,6 +78,10 @@ char *vit_preprocessing_write(const vit_preprocessing *p);
 vit_status vit_preprocessing_at(vit_preprocessing *p, size_t height, size_t width,
                                 size_t new_height, size_t new_width, vit_error *error);
 
+/* Makes the list turn pictures (vit_image_orient), before all else unless it does already, or not.
+ * ARGUMENT, and *p unchanged, if it has no room. */
+vit_status vit_preprocessing_turn(vit_preprocessing *p, bool turns, vit_error *error);
+
 /* Applies the operations before NORMALIZE. MISMATCH unless the result has this size, which is that
  * of the network's input. out->warning is that of an operation, or NULL. */
 vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preprocessing *p,

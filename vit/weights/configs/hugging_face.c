@@ -361,6 +361,7 @@ static vit_status read_processor(vit_their_config *d, const char *usual, json_t 
     vit_prepare *p = &d->prepare;
     vit_status status = find_processor(&c, &type, d, usual, object, error);
     if (status == VIT_OK) status = read_steps(d, c, object, error);
+    p->turns = true; /* by the library's load_image(), not by the processor */
     p->rounding = VIT_ROUNDING_FLOOR;
     if (status != VIT_OK || !vit_has_ending(type, "Fast")) return status;
     p->arithmetic = VIT_ARITHMETIC_TORCH;

@@ -128,6 +128,7 @@ vit_status vit_prepare_list(vit_preprocessing *out, const vit_their_config *d, c
                 "%s: a standard deviation by which pixels are divided (\"std\", \"image_std\") "
                 "is %g, expected above 0",
                 d->name, p->std[i]);
+    if (p->turns) add(out, (vit_operation){.kind = VIT_OP_ORIENT});
     add(out, (vit_operation){.kind = c->channels == 1 ? VIT_OP_GREY : VIT_OP_RGB});
     switch (p->kind) {
     case VIT_PREPARE_CENTER:

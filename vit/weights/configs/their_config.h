@@ -33,6 +33,7 @@ typedef struct vit_prepare {
     vit_rounding rounding;
     double rescale; /* as in vit_operation */
     bool fused;
+    bool turns;             /* upright, as the picture says, before all else */
     bool has_mean;          /* the config has mean and std */
     double mean[3], std[3]; /* a value a channel */
 } vit_prepare;

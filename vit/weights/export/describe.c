@@ -102,6 +102,7 @@ static bool find_limits(vit_string *reasons, vit_target target, const vit_config
 typedef struct pictures {
     const vit_operation *resize, *crop, *normalize; /* resize, crop NULL: there is none */
     const vit_operation *digit;                     /* NULL: they are not prepared as digits */
+    bool turns;                                     /* as EXIF says */
     bool squashes;                                  /* resize does not keep the shape */
     double share;                                   /* of a side that the crop keeps */
 } pictures;
@@ -118,7 +119,7 @@ static void find_operations(pictures *p, vit_description *d, const vit_preproces
                                     "what is \"preprocessing\" in config.json");
             break;
         case VIT_OP_ORIENT:
-            add_sentence(&d->notes, "its library does not turn pictures as EXIF says");
+            p->turns = true;
             break;
         case VIT_OP_COMPOSITE:
             add_sentence(&d->notes, "its library does not put transparent pictures on a "
@@ -172,12 +173,22 @@ static const char *const hf_endings[] = {"", "Fast"};
 VIT_CHECK_ROWS(hf_rounding, VIT_ARITHMETIC_COUNT);
 VIT_CHECK_ROWS(hf_endings, VIT_ARITHMETIC_COUNT);
 
+/* Whether the library turns pictures as EXIF says where it reads them from files. */
+static const bool turns_pictures[] = {
+    [VIT_TARGET_TIMM] = false, [VIT_TARGET_HF] = true,    [VIT_TARGET_TORCHVISION] = false,
+    [VIT_TARGET_NPZ] = false,  [VIT_TARGET_ONNX] = false, [VIT_TARGET_PYTORCH] = false,
+};
+VIT_CHECK_ROWS(turns_pictures, VIT_TARGET_COUNT);
+
 /* Finds *p, and adds to d->reasons and d->notes what the library cannot do, or does otherwise. */
 static void find_pictures(pictures *p, vit_description *d, vit_target target,
                           const vit_model_file *m) {
     const vit_config *c = &m->config;
     *p = (pictures){0};
     find_operations(p, d, &m->preprocessing);
+    if (p->turns != turns_pictures[target])
+        add_sentence(&d->notes, p->turns ? "its library does not turn pictures as EXIF says"
+                                         : "its library's pipeline() turns pictures as EXIF says");
     p->share = share_of(p, c);
     p->squashes = p->resize && p->resize->shorter == 0 && p->resize->fit == VIT_FIT_STRETCH;
     if (!p->resize || (p->crop && (p->crop->height != c->height || p->crop->width != c->width))) {

@@ -39,7 +39,7 @@ vit_status serve_model_session_aside(vit_session **out, const serve_models *mode
 static vit_status open_model(serve_model **out, const serve_models *models, size_t place,
                              vit_error *error) {
     const serve_models_options *o = &models->options;
-    const vit_model_options opening = {.cpu = o->cpu, .precision = o->precision};
+    const vit_model_options opening = {.turn = o->turn, .cpu = o->cpu, .precision = o->precision};
     const vit_session_options all = {
         .threads = o->threads, .cpu = o->cpu, .precision = o->precision};
     serve_model *m = vit_alloc(1, sizeof *m);

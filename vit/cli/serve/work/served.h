@@ -25,6 +25,7 @@ typedef struct serve_models serve_models;
 
 typedef struct serve_models_options {
     const vit_option_list *named; /* NAME, FILE or NAME=FILE; empty: all named models */
+    vit_turn turn;
     int threads;
     const char *cpu;
     vit_precision precision;
