@@ -32,7 +32,6 @@ EVALUATE = evaluate("mnist")
 INFO = ["vit-info", "--json", MODEL]
 DIGITS = ["vit-train", "--data", "digits", "--json", "--out", "m.safetensors", "--overwrite"]
 TEST = ("test_top1", 100)
-MNIST = r"## mnist\n[\s\S]*?"  # of docs/accuracy.md
 
 # (file, pattern whose group is the figure, commands, (key of the last line of JSON, factor),
 #  tolerance, minutes?)
@@ -42,16 +41,11 @@ CLAIMS = [
      True),
     ("README.md", r"`cifar10`: ([\d.]+) % of CIFAR", [evaluate("cifar10")], ("top1", 100), .005,
      True),
-    ("docs/accuracy.md", MNIST + r"right \(top-1\) \| ([\d.]+) %", [EVALUATE], ("top1", 100),
-     .005, False),
-    ("docs/accuracy.md", MNIST + r"likeliest \(top-5\) \| ([\d.]+) %", [EVALUATE], ("top5", 100),
-     .005, False),
-    ("docs/accuracy.md", MNIST + r"mean cross-entropy \| ([\d.]+)", [EVALUATE], ("loss", 1), .00005,
-     False),
-    ("docs/accuracy.md", MNIST + r"calibration error, 15 bins \| ([\d.]+) %", [EVALUATE],
-     ("ece", 100), .005, False),
-    ("docs/accuracy.md", MNIST + r"Brier score \| ([\d.]+)", [EVALUATE], ("brier", 1), .00005,
-     False),
+    *[("docs/accuracy.md", r"\| \[mnist\](?:[^|]*\|){%d} ([\d.]+)" % column, [EVALUATE],
+       (key, factor), tolerance, False)
+      for column, key, factor, tolerance in [(2, "top1", 100, .005), (3, "top5", 100, .005),
+                                             (4, "loss", 1, .00005), (5, "ece", 100, .005),
+                                             (6, "brier", 1, .00005)]],
     ("models/mnist.md", r"ece +([\d.]+) %", [EVALUATE], ("ece", 100), .005, False),
     ("models/mnist.md", r"([\d,]+) parameters", [INFO], ("parameters", 1), 0, False),
     ("docs/presets.md", r"16 patches of 7x7 and ([\d,]+) weights",

@@ -1,0 +1,101 @@
+"""How accurate the shipped models are, from running them.
+
+usage: [BUILD=build] scripts/evaluate
+
+Measures every model of models/ on the test pictures of the data it was trained on (its recipe
+names it), which vit-evaluate finds in $VIT_DATA or in data/; scripts/fetch-data downloads them.
+When all were measured, writes
+  docs/accuracy.md   a row a model, and the commonest mistakes
+  models/NAME.md     its last part: what vit-evaluate says, with every class and how often answers
+                     of a probability were right; what stands before it is written by hand
+  models/NAME.json   what vit-classify --list says of it (docs/formats.md)
+Only the speed is left out: that is in docs/performance.md.
+"""
+import hashlib
+import json
+import os
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAMS = ROOT / os.environ.get("BUILD", "build") / "bin"
+
+
+def run(program, *options):
+    return subprocess.run([PROGRAMS / program, *options], cwd=ROOT, check=True, text=True,
+                          stdout=subprocess.PIPE).stdout
+
+
+def machine():
+    names = re.findall(r"^model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
+    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores, " + \
+        platform.system()
+
+
+def row(name, data, m):
+    """A model's row in the table."""
+    return (f"| [{name}](../models/{name}.md) | {m['images']:,} of {data} | {m['top1']:.2%} | "
+            f"{m['top5']:.2%} | {m['loss']:.4f} | {m['ece']:.2%} | {m['brier']:.4f} | "
+            f"{m['unsure']}, {m['unsure_wrong']} |").replace("%", " %")
+
+
+def mistakes(name, m):
+    """The ten pairs of classes that are mistaken most often."""
+    labels = [c["label"] for c in m["per_class"]]
+    pairs = [(-count, i, j) for i, counts in enumerate(m["confusion"])
+             for j, count in enumerate(counts) if i != j and count > 0]
+    return f"| {name} | " + ", ".join(f"{labels[i]} for {labels[j]}: {-n}"
+                                     for n, i, j in sorted(pairs)[:10]) + " |"
+
+
+def card(path, command, said):
+    """The card with its last part, from the line that names the command on."""
+    text = path.read_text(encoding="utf-8")
+    before = text[:text.index("`vit-evaluate --model models/" + path.stem)]
+    said = re.sub(r"^  time .*\n", "", said, flags=re.M)
+    return f"{before}`{command}`:\n\n```\n{said.strip()}\n```\n"
+
+
+def main():
+    if sys.argv[1:] in (["--help"], ["-h"]):
+        print(__doc__.strip())
+        return
+    if len(sys.argv) > 1:
+        sys.exit(f"evaluate: unexpected '{sys.argv[1]}' (see scripts/evaluate --help)")
+    if not (PROGRAMS / "vit-evaluate").exists():
+        sys.exit("evaluate: run make first")
+    rows, wrong, files = [], [], {}
+    for path in sorted((ROOT / "models").glob("*.safetensors")):
+        name, model = path.stem, str(path.relative_to(ROOT))
+        data = json.loads(run("vit-info", "--json", model))["recipe"]["data"]
+        options = ["--model", model, "--data", data]
+        m = json.loads(run("vit-evaluate", *options, "--json", "--confusion"))
+        rows.append(row(name, data, m))
+        wrong.append(mistakes(name, m))
+        files[path.with_suffix(".md")] = card(path.with_suffix(".md"),
+                                              "vit-evaluate " + " ".join(options),
+                                              run("vit-evaluate", *options))
+        files[path.with_suffix(".json")] = json.dumps({
+            "data": data, "images": m["images"], "top1": m["top1"],
+            "model_sha256": hashlib.sha256(path.read_bytes()).hexdigest()}) + "\n"
+    files[ROOT / "docs/accuracy.md"] = "\n".join([
+        "# Accuracy of the shipped models", "",
+        "Written by `scripts/evaluate`, as is the last part of each model's card, which has every "
+        "class and how often", "answers of a probability were right.", "",
+        f"Machine: {machine()}. Program: {run('vit-evaluate', '--version').strip()}.", "",
+        "| model | test pictures | right (top-1) | among the five likeliest (top-5) | loss: mean "
+        "cross-entropy | expected calibration error, 15 bins | Brier score | unsure answers, wrong "
+        "among them |",
+        "|---|---|---|---|---|---|---|---|", *rows, "",
+        "The commonest mistakes, ten pairs of classes at most: a class taken for another, and how "
+        "many pictures:", "", "| model | mistakes |", "|---|---|", *wrong, ""])
+    for path, text in files.items():
+        path.write_text(text, encoding="utf-8")
+    print(files[ROOT / "docs/accuracy.md"], end="")
+
+
+if __name__ == "__main__":
+    main()
