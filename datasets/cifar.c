@@ -223,11 +223,11 @@ static vit_status add_file(reading *g, vit_records *records, const vit_bytes *fi
 typedef vit_status unpickler(vit_bytes *out, const uint8_t *bytes, size_t size, unsigned classes,
                              const char *name, vit_error *error);
 
-/* Puts what `read` makes of a file in its place. */
-static vit_status unpickle(vit_bytes *file, unpickler *read, unsigned classes, const char *path,
+/* Puts what `take` makes of a file in its place. */
+static vit_status unpickle(vit_bytes *file, unpickler *take, unsigned classes, const char *path,
                            vit_error *error) {
     vit_bytes out;
-    const vit_status status = read(&out, file->data, file->size, classes, path, error);
+    const vit_status status = take(&out, file->data, file->size, classes, path, error);
     vit_free(file->data);
     *file = out;
     return status;

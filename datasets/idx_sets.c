@@ -151,7 +151,7 @@ static bool read_kmnist(char *line, unsigned *label, unsigned *code) {
 typedef bool read_line(char *line, unsigned *label, unsigned *code);
 
 /* Reads a mapping; the first line is passed over if it is no class but a title. */
-static vit_status read_mapping(classes *c, const char *path, bool has_title, read_line *read,
+static vit_status read_mapping(classes *c, const char *path, bool has_title, read_line *take,
                                vit_error *error) {
     vit_bytes file;
     size_t number = 0;
@@ -167,7 +167,7 @@ static vit_status read_mapping(classes *c, const char *path, bool has_title, rea
         next += strcspn(next, "\r\n");
         if (*next) *next++ = 0;
         if (*line == 0 || (number++ == 0 && has_title)) continue;
-        status = read(line, &label, &code)
+        status = take(line, &label, &code)
                      ? add_class(c, label, code, path, number, error)
                      : vit_fail(error, VIT_ERROR_FORMAT,
                                 "%s: line %zu is \"%.40s\", expected a label and the code of its "

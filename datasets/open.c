@@ -8,9 +8,9 @@
 #include <string.h>
 
 /* They are tried in this order; the first whose probe succeeds reads the directory. */
-static const vit_reader *const readers[] = {&vit_reader_idx,   &vit_reader_cifar,
-                                            &vit_reader_numpy, &vit_reader_labels,
-                                            &vit_reader_pairs, &vit_reader_folder};
+static const vit_reader *const readers[] = {
+    &vit_reader_idx,    &vit_reader_cifar, &vit_reader_planes, &vit_reader_numpy,
+    &vit_reader_labels, &vit_reader_pairs, &vit_reader_folder};
 
 /* The sets that scripts/fetch-data can get. */
 static const char *const known_names[] = {"mnist", "fashion", "cifar10", "cifar100"};
@@ -27,6 +27,37 @@ bool vit_listing_has(const vit_listing *directory, const char *name) {
 
 #define NAMES_SHOWN 4
 
+/* What people download that is not read, by the ends of the names, and what to do about it. */
+static const struct {
+    const char *end, *advice;
+} unread[] = {
+    {".zip", "unpack it first (unzip)"},
+    {".tar", "unpack it first (tar xf)"},
+    {".tar.gz", "unpack it first (tar xf)"},
+    {".tgz", "unpack it first (tar xf)"},
+    {".tar.xz", "unpack it first (tar xf)"},
+    {"-ubyte.xz", "unpack it first (xz -d)"},
+    {".parquet",
+     "Parquet is not read: in Python, save the pictures of datasets.load_dataset into a "
+     "folder for each class"},
+    {".arrow", "Arrow is not read: in Python, save the pictures of datasets.load_from_disk into a "
+               "folder for each class"},
+    {".tfrecord", "TFRecord is not read: save its pictures into a folder for each class"},
+    {"digitStruct.mat", "SVHN's whole house numbers are not read: its single digits are, "
+                        "train_32x32.mat and test_32x32.mat"},
+    {"unlabeled_X.bin", "pictures without labels: STL-10's train_X.bin and train_y.bin are read"},
+};
+
+static const char *advice_on(const vit_listing *directory) {
+    for (size_t i = 0; i < directory->count; i++)
+        for (size_t k = 0; k < VIT_COUNT(unread); k++) {
+            const char *name = directory->names[i];
+            if (vit_has_ending(name, unread[k].end) || strcmp(name, unread[k].end) == 0)
+                return unread[k].advice;
+        }
+    return NULL;
+}
+
 static vit_status nothing_known(const vit_listing *directory, vit_error *error) {
     vit_string holds = {0}, expects = {0};
     if (directory->chosen)
@@ -39,12 +70,18 @@ static vit_status nothing_known(const vit_listing *directory, vit_error *error) 
     if (directory->count == 0) vit_string_add(&holds, "nothing");
     for (size_t i = 0; i < VIT_COUNT(readers); i++)
         vit_string_add(&expects, "%s%s", i > 0 ? ", or " : "", readers[i]->expects);
-    vit_status status = holds.failed || expects.failed
-                            ? vit_fail_memory(error, "a message", 256)
-                            : vit_fail(error, VIT_ERROR_FORMAT,
-                                       "%s: holds no data set that is known: expected %s; "
-                                       "found %s",
-                                       directory->path, expects.text, holds.text);
+    const char *advice = advice_on(directory);
+    vit_status status = VIT_OK;
+    if (holds.failed || expects.failed)
+        status = vit_fail_memory(error, "a message", 256);
+    else if (advice)
+        status =
+            vit_fail(error, VIT_ERROR_FORMAT, "%s: holds no data set that is known: found %s; %s",
+                     directory->path, holds.text, advice);
+    else
+        status = vit_fail(error, VIT_ERROR_FORMAT,
+                          "%s: holds no data set that is known: expected %s; found %s",
+                          directory->path, expects.text, holds.text);
     vit_string_free(&holds);
     vit_string_free(&expects);
     return status;
@@ -65,6 +102,7 @@ static const char *const wrappers[] = {"MNIST",
                                        "QMNIST",
                                        "raw",
                                        "gzip",
+                                       "stl10_binary",
                                        "cifar-10-batches-bin",
                                        "cifar-10-batches-py",
                                        "cifar-100-binary",

@@ -137,6 +137,10 @@ vit_status vit_cifar_unpickle(vit_bytes *out, const uint8_t *bytes, size_t size,
 vit_status vit_cifar_unpickle_names(vit_bytes *out, const uint8_t *bytes, size_t size,
                                     unsigned classes, const char *name, vit_error *error);
 
+/* ---- planes.c ---- */
+
+extern const vit_reader vit_reader_planes;
+
 /* ---- folder.c ---- */
 
 extern const vit_reader vit_reader_folder;

@@ -198,6 +198,17 @@ static void test_classes_of_kmnist(void **state) {
     refuse_set("k", &both, VIT_ERROR_FORMAT, "kmnist_classmap.csv: line 2", "U+D800");
 }
 
+/* What was downloaded and is not read. */
+static void test_downloads_that_are_not_read(void **state) {
+    (void)state;
+    put_bytes("a/cats.zip", "PK", 2);
+    refuse_set("a", &both, VIT_ERROR_FORMAT, "a: holds no data set", "unzip");
+    put_bytes("b/train-00000-of-00001.parquet", "PAR1", 4);
+    refuse_set("b", &both, VIT_ERROR_FORMAT, "found train-00000", "Parquet is not read");
+    put_bytes("c/digitStruct.mat", "", 0);
+    refuse_set("c", &both, VIT_ERROR_FORMAT, "single digits", "train_32x32.mat");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(test_root_of_torchvision),
@@ -206,6 +217,7 @@ int main(void) {
         IN_DIRECTORY(test_splits_of_emnist),
         IN_DIRECTORY(test_qmnist),
         IN_DIRECTORY(test_classes_of_kmnist),
+        IN_DIRECTORY(test_downloads_that_are_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

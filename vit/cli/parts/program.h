@@ -64,12 +64,13 @@ extern const char *const vit_turn_names[];      /* "model", "exif", "never", NUL
 
 /* The help of --data. */
 #define VIT_DATA_HELP                                       \
-    "a directory: IDX or CIFAR files, or one folder a\n"    \
-    "class of PNG or JPEG files; FILE.npz or a directory\n" \
-    "with NumPy's images and labels; or mnist, fashion,\n"  \
-    "cifar10, cifar100 (looked up in $VIT_DATA, then\n"     \
-    "data/); or digits, drawn; or strips, numbers:en-de\n"  \
-    "and others of docs/data.md, whose answers are texts"
+    "a directory: files of MNIST, EMNIST, CIFAR, STL-10,\n" \
+    "SVHN, ..., or one folder a class of PNG or JPEG\n"     \
+    "files; FILE.npz or a directory with NumPy's images\n"  \
+    "and labels; or mnist, fashion, cifar10, cifar100\n"    \
+    "(looked up in $VIT_DATA, then data/); or digits,\n"    \
+    "drawn; or strips, numbers:en-de and others of\n"       \
+    "docs/data.md, whose answers are texts"
 
 /* --config, --labels, --size and --turn of the model, for `const char *config`, `const char
  * *labels`, `vit_size size` and `int turn` (a vit_turn) in the settings. */
