@@ -81,11 +81,18 @@ static void try(vit_advice *a, bool suits, const char *format, ...) {
     va_end(arguments);
 }
 
-/* Appends an option to a list that is separated by commas. */
-static void list(char *text, size_t size, bool suits, const char *option) {
-    if (!suits) return;
-    if (*text) strncat(text, ", ", size - strlen(text) - 1);
-    strncat(text, option, size - strlen(text) - 1);
+typedef struct option {
+    bool suits;
+    const char *text; /* NULL: the end of a list */
+} option;
+
+/* The options that suit, separated by commas. */
+static void join(char text[200], const option *o) {
+    size_t used = 0;
+    for (*text = '\0'; o->text && used < 200; o++)
+        if (o->suits)
+            used +=
+                (size_t)snprintf(text + used, 200 - used, "%s%s", used > 0 ? ", " : "", o->text);
 }
 
 static void try_if_stuck(vit_advice *a, const vit_choices *c) {
@@ -100,12 +107,14 @@ static void try_if_stuck(vit_advice *a, const vit_choices *c) {
 
 static void try_if_overfitting(vit_advice *a, const vit_facts *f) {
     const vit_choices *c = &f->choices;
-    char more[200] = "", part[100] = "";
-    list(more, sizeof more, !(c->cutmix > 0), "`--set cutmix=1`");
-    list(more, sizeof more, !c->rotates && !c->crops, "`--set rotate=10`");
-    list(more, sizeof more, c->flip_suits && !c->flips, "`--set flip=true`");
-    list(part, sizeof part, !(c->drop_path > 0), "`--set drop_path=0.1`");
-    list(part, sizeof part, c->weight_decay < HEAVY, "`--set weight_decay=0.1`");
+    char more[200], part[200];
+    join(more, (const option[]){{!(c->cutmix > 0), "`--set cutmix=1`"},
+                                {!c->rotates && !c->crops, "`--set rotate=10`"},
+                                {c->flip_suits && !c->flips, "`--set flip=true`"},
+                                {0}});
+    join(part, (const option[]){{!(c->drop_path > 0), "`--set drop_path=0.1`"},
+                                {c->weight_decay < HEAVY, "`--set weight_decay=0.1`"},
+                                {0}});
     try(a, true, "more pictures, if you can get any: nothing helps as much");
     try(a, !c->known,
         "what this training did not have: more augmentation (`--set cutmix=1`, `--set rotate=10`), "
@@ -124,10 +133,11 @@ static void try_if_overfitting(vit_advice *a, const vit_facts *f) {
 }
 
 static void try_if_underfitting(vit_advice *a, const vit_choices *c) {
-    char less[120] = "";
-    list(less, sizeof less, c->mixup > 0, "`--set mixup=0`");
-    list(less, sizeof less, c->cutmix > 0, "`--set cutmix=0`");
-    list(less, sizeof less, c->drop_path > 0, "`--set drop_path=0`");
+    char less[200];
+    join(less, (const option[]){{c->mixup > 0, "`--set mixup=0`"},
+                                {c->cutmix > 0, "`--set cutmix=0`"},
+                                {c->drop_path > 0, "`--set drop_path=0`"},
+                                {0}});
     try(a, true, "twice the passes: `--epochs`");
     try(a, !c->from_model,
         "a larger network, `--set dim=...` and `--set depth=...`, or a smaller `--set patch=...`, "

@@ -213,8 +213,9 @@ static const figure *rows_of(const vit_results *r, size_t *count) {
 
 static figures figures_of(const vit_results *r) {
     const vit_evaluation *result = r->result;
+    const means none = {0};
     return (figures){.result = *result,
-                     .means = mean_scores(r),
+                     .means = vit_text_describe(r->model).writes ? none : mean_scores(r),
                      .perplexity = vit_exp(result->loss),
                      .source_perplexity = vit_exp(result->entropy),
                      .images_per_second = images_per_second(result)};
