@@ -28,7 +28,7 @@ def load(directory, precision):
 
 
 def generate(model, pixels, beams):
-    """So many tokens whatever they are."""
+    """As many tokens as asked for, whatever they are."""
     import torch
     with torch.no_grad():
         return model.generate(pixels, num_beams=beams, do_sample=False, max_new_tokens=TOKENS,

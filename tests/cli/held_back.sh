@@ -4,7 +4,7 @@
 
 numpy || { skips "what is held back" "there is no NumPy"; exit 0; }
 
-# Arrays of shades: made NAME COUNT...: so many training pictures of class 0, 1, ..., and six of
+# Arrays of shades: made NAME COUNT...: COUNT training pictures of class 0, 1, ..., and six of
 # each for the test.
 made() {
     "$python" - "$@" <<'END'

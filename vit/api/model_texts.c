@@ -24,7 +24,7 @@ struct vit_text_session {
     vit_ids *sources;    /* [samples] */
     uint32_t *ids;       /* [samples][length] of the sources */
     vit_generated *done; /* [samples] what was written */
-    size_t *places;      /* [samples] which of the answers each sample's is */
+    size_t *answer_of;   /* [samples] the number of each sample's answer */
     float table[3][256]; /* [channel][byte]: its normalised value */
 };
 
@@ -71,8 +71,8 @@ static vit_status allocate(vit_text_session *s, vit_error *error) {
     s->sources = vit_alloc(s->samples, sizeof *s->sources);
     s->ids = vit_alloc(s->samples, (c->length + 1) * sizeof *s->ids);
     s->done = vit_alloc(s->samples, sizeof *s->done);
-    s->places = vit_alloc(s->samples, sizeof *s->places);
-    if (s->images && s->sources && s->ids && s->done && s->places) return VIT_OK;
+    s->answer_of = vit_alloc(s->samples, sizeof *s->answer_of);
+    if (s->images && s->sources && s->ids && s->done && s->answer_of) return VIT_OK;
     return vit_fail_memory(error, "a session", s->samples * pixels * sizeof(float));
 }
 
@@ -111,7 +111,7 @@ vit_status vit_text_session_new(vit_text_session **out, const vit_model *model,
 void vit_text_session_free(vit_text_session *s) {
     if (!s) return;
     vit_generator_free(s->writer);
-    void *const all[] = {s->images, s->sources, s->ids, s->done, s->places, s};
+    void *const all[] = {s->images, s->sources, s->ids, s->done, s->answer_of, s};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) vit_free(all[i]);
 }
 
@@ -149,13 +149,13 @@ static vit_status write_ready(vit_text_session *s, const vit_picture *pictures,
     vit_generate(s->writer, s->done, s->images, s->sources, ready, s->number);
     s->number += (uint32_t)ready;
     for (size_t i = 0; i < ready && status == VIT_OK; i++) {
-        vit_text_answer *a = &answers[s->places[i]];
+        vit_text_answer *a = &answers[s->answer_of[i]];
         if (!isnan(s->done[i].score)) {
             status = keep(a, s->model, &s->done[i], error);
             continue;
         }
         vit_fail_answer(&a->error, "");
-        if (pictures) vit_fail_prefix(&a->error, a->error.status, pictures[s->places[i]].name);
+        if (pictures) vit_fail_prefix(&a->error, a->error.status, pictures[s->answer_of[i]].name);
     }
     return status;
 }
@@ -200,7 +200,7 @@ static vit_status read_all(vit_text_session *s, const vit_picture *pictures,
             take_picture(s, &answers[i], &pictures[i], ready);
         else
             take_text(s, &answers[i], texts ? texts[i] : "", ready);
-        if (answers[i].error.status == VIT_OK) s->places[ready++] = i;
+        if (answers[i].error.status == VIT_OK) s->answer_of[ready++] = i;
         if (ready < s->samples && i + 1 < count) continue;
         status = write_ready(s, pictures, answers, ready, error);
         ready = 0;

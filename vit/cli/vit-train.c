@@ -269,14 +269,14 @@ static void collect_sets(key_values *out, const settings *s) {
     for (size_t i = 0; i < s->keys.count; i++) out->values[out->count++] = s->keys.values[i];
 }
 
-/* Paths of files; owned. */
-typedef struct places {
+/* Of files; owned. */
+typedef struct paths {
     char *init, *teacher; /* NULL: not given */
     char *out;            /* the model */
     char *rescue;         /* where a training without --checkpoint is saved when interrupted */
-} places;
+} paths;
 
-static vit_train_options train_options(const settings *s, const key_values *sets, const places *p,
+static vit_train_options train_options(const settings *s, const key_values *sets, const paths *p,
                                        vit_train_report *report) {
     return (vit_train_options){
         .data = s->data,
@@ -347,7 +347,7 @@ static char *rescue_name(const char *out) {
     return copy;
 }
 
-static int train(const settings *s, const places *p) {
+static int train(const settings *s, const paths *p) {
     vit_error error = {0};
     vit_train_report report = {.command = &command,
                                .out = p->out,
@@ -415,7 +415,7 @@ static bool print_search(const settings *s, const vit_lr_search *found) {
     return vit_print(&command, &text);
 }
 
-static int find_lr(const settings *s, const places *p) {
+static int find_lr(const settings *s, const paths *p) {
     vit_error error = {0};
     vit_lr_search found;
     key_values sets;
@@ -443,7 +443,7 @@ static void find_rescued(settings *s, const char *rescue, vit_error *error) {
 /* Finds the files that the names stand for, and trains. */
 static int run(settings *s) {
     vit_error error = {0};
-    places p = {.out = s->out ? vit_strdup(s->out) : default_out(s)};
+    paths p = {.out = s->out ? vit_strdup(s->out) : default_out(s)};
     p.rescue = p.out ? rescue_name(p.out) : NULL;
     if (!p.rescue) vit_fail_memory(&error, "the name of the model", strlen(s->data));
     if (error.status == VIT_OK) find_rescued(s, p.rescue, &error);

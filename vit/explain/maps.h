@@ -84,9 +84,8 @@ double vit_map_doubt(const float *logits, size_t classes, size_t index);
 void vit_rollout_matrix(const vit_exec *exec, float *a, const float *p, size_t heads, size_t tokens,
                         vit_fuse fuse, double discard);
 
-/* next = a r, [T][padded T] each. Rows of next are divided by their sums, which are 1 but for
- * rounding.
- */
+/* next = a r, [T][padded T] each. Rows of next are divided by their sums, which are 1
+ * except for rounding. */
 void vit_rollout_step(const vit_exec *exec, float *next, const float *a, const float *r,
                       size_t tokens);
 

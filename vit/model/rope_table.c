@@ -69,9 +69,9 @@ static void fill(float *table, const vit_config *c) {
 }
 
 vit_status vit_rope_new(float **out, const vit_config *c, vit_error *error) {
-    const size_t floats = vit_config_patches(c) * vit_config_head_dim(c);
     *out = NULL;
     if (!vit_ropes[c->rope].fixed) return VIT_OK;
+    const size_t floats = vit_config_patches(c) * vit_config_head_dim(c);
     *out = vit_alloc(floats, sizeof **out);
     if (!*out) return vit_fail_memory(error, "rotary positions", floats * sizeof **out);
     fill(*out, c);

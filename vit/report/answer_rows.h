@@ -20,11 +20,11 @@ typedef struct vit_answers {
 /* Adds two members to a JSON object:
  *   "answers": {"which", "count", "right", "size": [height, width], "cells": [{"truth", "answer",
  *     "count", "pictures": [...]}, ...] sorted by (truth, answer), "worst": [...]}
- *   "pictures": [{"number", "truth", "answer", "probability", "truth_probability", "png"}, ...], to
- * whose places "pictures" and "worst" of the first refer. Pictures are as the network sees them,
- * before they are normalised, and at most 96 pixels a side. A cell has up to 12: the wrong answers
- * of the highest probability, the right ones of the lowest; all together take at most 3 MB. Errors:
- * MEMORY, those of reading a record. */
+ *   "pictures": [{"number", "truth", "answer", "probability", "truth_probability", "png"}, ...],
+ * whose numbers, from 0, are in "pictures" and "worst" of the first. Pictures are as the network
+ * sees them, before they are normalised, and at most 96 pixels a side. A cell has up to 12: the
+ * wrong answers of the highest probability, the right ones of the lowest; all together take at most
+ * 3 MB. Errors: MEMORY, those of reading a record. */
 vit_status vit_answers_write(vit_json_out *json, const vit_answers *answers, vit_error *error);
 
 /* Several pictures side by side in one PNG. */

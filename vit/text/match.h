@@ -1,5 +1,5 @@
 /* Two lists of classes meet by name: those of data and of a model, of a teacher, of two joined
- * sets, of a checkpoint. Their places in the lists mean nothing. */
+ * sets, of a checkpoint. Their order in the lists means nothing. */
 #ifndef VIT_TEXT_MATCH_H
 #define VIT_TEXT_MATCH_H
 

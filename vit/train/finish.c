@@ -176,17 +176,17 @@ static vit_status save_into(vit_run *run, vit_model_file *f, const char *directo
  * directory, or into that of temporary files, so that hours of training are not lost. */
 static vit_status save_somewhere(vit_run *run, vit_model_file *f, vit_error *error) {
     const char *temporary = getenv("TMPDIR");
-    const char *const places[] = {run->options->checkpoint, ".",
-                                  temporary && *temporary ? temporary : "/tmp"};
+    const char *const directories[] = {run->options->checkpoint, ".",
+                                       temporary && *temporary ? temporary : "/tmp"};
     vit_error *why = &run->output.failed;
     vit_status status = vit_run_check_out(run, why);
     if (status == VIT_OK) status = save(run, f, run->options->out, why);
     why->status = status;
-    for (size_t i = 0; i < sizeof places / sizeof *places && status != VIT_OK; i++)
-        if (places[i]) status = save_into(run, f, places[i]);
+    for (size_t i = 0; i < sizeof directories / sizeof *directories && status != VIT_OK; i++)
+        if (directories[i]) status = save_into(run, f, directories[i]);
     if (status == VIT_OK) return VIT_OK;
     return vit_fail(error, why->status, "%s; nor could it be written into %s", why->message,
-                    places[2]);
+                    directories[2]);
 }
 
 /* Moves the trainer's weights into the model, packed as those of a loaded model are. Tensor by

@@ -12,11 +12,11 @@
 static const char ending[] = ".safetensors";
 
 /* Directories where named models are looked for, in this order. */
-typedef struct places {
-    vit_string directories[3];
+typedef struct model_path {
+    vit_string list[3];
     size_t count;
     bool failed; /* there was no memory */
-} places;
+} model_path;
 
 /* Cuts the last name off a path; false if it has only one. */
 static bool go_up(char *path) {
@@ -25,37 +25,37 @@ static bool go_up(char *path) {
     return slash != NULL;
 }
 
-static void add_place(places *p, const char *base, const char *below) {
-    vit_string_add(&p->directories[p->count], "%s%s", base, below);
-    p->failed = p->failed || p->directories[p->count].failed;
+static void add_to_path(model_path *p, const char *base, const char *below) {
+    vit_string_add(&p->list[p->count], "%s%s", base, below);
+    p->failed = p->failed || p->list[p->count].failed;
     p->count++;
 }
 
-static places find_places(void) {
-    places found = {0};
+static model_path find_directories(void) {
+    model_path found = {0};
     char path[4096]; /* of this program, links resolved */
     const char *models = getenv("VIT_MODELS");
-    if (models && *models != '\0') add_place(&found, models, "");
+    if (models && *models != '\0') add_to_path(&found, models, "");
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     if (length <= 0 || (size_t)length == sizeof path - 1) return found;
     path[length] = '\0';
     if (go_up(path) && go_up(path)) {
-        add_place(&found, path, "/share/vit/models");
-        if (go_up(path)) add_place(&found, path, "/models");
+        add_to_path(&found, path, "/share/vit/models");
+        if (go_up(path)) add_to_path(&found, path, "/models");
     }
     return found;
 }
 
-static void free_places(places *p) {
-    for (size_t i = 0; i < p->count; i++) vit_string_free(&p->directories[i]);
+static void free_directories(model_path *p) {
+    for (size_t i = 0; i < p->count; i++) vit_string_free(&p->list[i]);
 }
 
-/* *path: the first NAME.safetensors in the places, or NULL; false: no memory. */
-static bool look_everywhere(char **path, const places *p, const char *name) {
+/* *path: the first NAME.safetensors in the directories, or NULL; false: no memory. */
+static bool look_everywhere(char **path, const model_path *p, const char *name) {
     *path = NULL;
     for (size_t i = 0; i < p->count && !*path; i++) {
         vit_string candidate = {0};
-        vit_string_add(&candidate, "%s/%s%s", p->directories[i].text, name, ending);
+        vit_string_add(&candidate, "%s/%s%s", p->list[i].text, name, ending);
         bool found = !candidate.failed && vit_path_look(candidate.text) == VIT_PATH_FILE;
         if (found) *path = vit_strdup(candidate.text);
         bool memory = !candidate.failed && (!found || *path);
@@ -65,7 +65,7 @@ static bool look_everywhere(char **path, const places *p, const char *name) {
     return true;
 }
 
-static vit_status no_such_model(const places *p, const char *name, vit_error *error) {
+static vit_status no_such_model(const model_path *p, const char *name, vit_error *error) {
     char here[1024];
     vit_string looked = {0};
     snprintf(here, sizeof here, "./%s%s", name, ending);
@@ -74,7 +74,7 @@ static vit_status no_such_model(const places *p, const char *name, vit_error *er
                         "no model \"%s\" is shipped, but there is a file here: did you mean %s?",
                         name, here);
     for (size_t i = 0; i < p->count; i++)
-        vit_string_add(&looked, "%s%s", i > 0 ? ", " : "", p->directories[i].text);
+        vit_string_add(&looked, "%s%s", i > 0 ? ", " : "", p->list[i].text);
     vit_status status = vit_fail(
         error, VIT_ERROR_IO,
         "no model \"%s\": it is neither a file, nor is %s%s in %s; "
@@ -87,7 +87,7 @@ static vit_status no_such_model(const places *p, const char *name, vit_error *er
 }
 
 static vit_status find_named(char **path, const char *name, vit_error *error) {
-    places p = find_places();
+    model_path p = find_directories();
     vit_status status = VIT_OK;
     if (p.failed || !look_everywhere(path, &p, name)) {
         *path = NULL;
@@ -95,7 +95,7 @@ static vit_status find_named(char **path, const char *name, vit_error *error) {
     } else if (!*path) {
         status = no_such_model(&p, name, error);
     }
-    free_places(&p);
+    free_directories(&p);
     return status;
 }
 
@@ -206,11 +206,11 @@ static vit_status add_directory(vit_model_list *list, const char *directory, vit
 
 vit_status vit_list_models(vit_model_list *list, vit_error *error) {
     *list = (vit_model_list){0};
-    places p = find_places();
+    model_path p = find_directories();
     vit_status status = p.failed ? vit_fail_memory(error, "the list of models", 0) : VIT_OK;
     for (size_t i = 0; i < p.count && status == VIT_OK; i++)
-        status = add_directory(list, p.directories[i].text, error);
-    free_places(&p);
+        status = add_directory(list, p.list[i].text, error);
+    free_directories(&p);
     if (status != VIT_OK) vit_free_model_list(list);
     return status;
 }

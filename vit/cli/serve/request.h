@@ -20,7 +20,7 @@ typedef struct serve_request {
     char fields[SERVE_FIELDS_MAX]; /* [fields_size]: their values */
     size_t fields_size;
     char model[SERVE_NAME_MAX + 1];   /* name from the path; "": there is none */
-    char version[SERVE_NAME_MAX + 1]; /* the same of its version */
+    char version[SERVE_NAME_MAX + 1]; /* its version, likewise */
     const uint8_t *body;              /* [size] */
     size_t size;
     size_t pictures; /* of the request, for the log; set by the handler */

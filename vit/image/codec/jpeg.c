@@ -30,7 +30,7 @@ enum {
      * data of the picture: the decoder lost its place. */
     MAX_STRAY = 16,
 
-    /* So many zero bytes in a row are not data of a picture (see zeros_are_a_hole). */
+    /* This many zero bytes in a row are not data of a picture (see zeros_are_a_hole). */
     HOLE = 64,
 
     MARGIN = 16,          /* columns, see narrow */

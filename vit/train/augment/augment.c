@@ -139,7 +139,7 @@ static void sample(float *out, const picture *p, float y, float x) {
     }
 }
 
-#define AT_ONCE 32 /* pixels whose places are computed before any of them is looked up */
+#define AT_ONCE 32 /* pixels whose positions are computed before any of them is looked up */
 
 void vit_pose_apply(float *image, const uint8_t *pixels, float table[3][256],
                     const vit_picture_shape *s, const vit_augmentation *a, const vit_pose *pose) {
@@ -177,18 +177,18 @@ void vit_pose_apply(float *image, const uint8_t *pixels, float table[3][256],
 #define RADIUS (3 * SIGMA)
 
 /* Points of a grid over n pixels, the last at or beyond the last pixel. */
-static size_t places(size_t n) {
+static size_t grid_points(size_t n) {
     return (n - 1) / SPACING + 2;
 }
 
 /* Floats from one row of the grid to the next: RADIUS zeros lie between, so that a row is smoothed
  * without a look at where it ends. */
 static size_t stride(size_t width) {
-    return places(width) + RADIUS;
+    return grid_points(width) + RADIUS;
 }
 
 size_t vit_bend_room(size_t height, size_t width) {
-    return 2 * places(height) * stride(width);
+    return 2 * grid_points(height) * stride(width);
 }
 
 /* to[i] += weight * from[i] */
@@ -243,7 +243,7 @@ static void upsample(float *restrict bend, const float *restrict grid, size_t he
 
 void vit_bend_draw(float *bend, float *scratch, const vit_picture_shape *s,
                    const vit_augmentation *a, vit_random *r) {
-    const size_t h = places(s->height), w = places(s->width), row = stride(s->width);
+    const size_t h = grid_points(s->height), w = grid_points(s->width), row = stride(s->width);
     float weights[2 * RADIUS + 1], *grid = scratch, *other = scratch + h * row;
     double gauss[2 * RADIUS + 1], sum = 0;
     for (int k = -RADIUS; k <= RADIUS; k++)

@@ -54,12 +54,12 @@ static vit_status take(judging *j, size_t number, size_t at, vit_error *error) {
 
 /* *sum += the distances of all texts that are not known to be right, whose distance is 0. */
 static vit_status add_distances(judging *j, const bool *right, size_t *sum, vit_error *error) {
-    size_t ready = 0, *places = vit_alloc(j->samples, sizeof *places);
-    vit_status status = places ? VIT_OK : vit_fail_memory(error, "answers", j->samples);
+    size_t ready = 0, *numbers = vit_alloc(j->samples, sizeof *numbers);
+    vit_status status = numbers ? VIT_OK : vit_fail_memory(error, "answers", j->samples);
     for (size_t i = 0; i < j->data->count && status == VIT_OK; i++) {
         if (!right[i]) {
-            places[ready] = record_number(j->data, i);
-            status = take(j, places[ready], ready, error);
+            numbers[ready] = record_number(j->data, i);
+            status = take(j, numbers[ready], ready, error);
             ready++;
         }
         if (status != VIT_OK || ready == 0 || (ready < j->samples && i + 1 < j->data->count))
@@ -67,12 +67,12 @@ static vit_status add_distances(judging *j, const bool *right, size_t *sum, vit_
         vit_generate(j->writer, j->done, j->images, j->sources, ready, 0);
         for (size_t k = 0; k < ready; k++) {
             const vit_ids written = {j->done[k].ids, j->done[k].count};
-            const vit_ids truth = vit_texts_get(&j->data->records->target, places[k]);
+            const vit_ids truth = vit_texts_get(&j->data->records->target, numbers[k]);
             *sum += distance(&truth, &written, j->row);
         }
         ready = 0;
     }
-    vit_free(places);
+    vit_free(numbers);
     return status;
 }
 

@@ -76,7 +76,7 @@ static void answer(serve_request *request, serve_pictures *sent, const answer_fo
     serve_pictures_free(sent);
 }
 
-/* The same of arrays of numbers; takes ownership of the reference to the model. */
+/* Answers arrays of numbers; takes ownership of the reference to the model. */
 static void answer_tensor(serve_request *request, const serve_tensor *tensor, serve_model *model,
                           const answer_form *form, serve_reply *reply) {
     serve_answers a;

@@ -164,7 +164,7 @@ static void accept_all(serve_listener *l) {
     }
 }
 
-static void *watch(void *context) {
+static void *run_listener(void *context) {
     serve_listener *l = context;
     while (!atomic_load(&l->ending)) {
         const double due = serve_connections_sweep(l->connections);
@@ -191,7 +191,7 @@ vit_status serve_listener_start(serve_listener *l, serve_connections *connection
     l->metrics = metrics;
     l->take = take;
     l->context = context;
-    const int number = pthread_create(&l->thread, NULL, watch, l);
+    const int number = pthread_create(&l->thread, NULL, run_listener, l);
     if (number != 0) return vit_fail_errno(error, number, "cannot start the thread that listens");
     l->running = true;
     return VIT_OK;
