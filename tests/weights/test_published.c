@@ -63,6 +63,7 @@ static void test_labels(void **state) {
     static const struct {
         const char *directory, *label;
     } cases[] = {{ROOT "/timm_13_wide", "thing 1"},
+                 {ROOT "/timm_wrapper", "bee"},
                  {ROOT "/hf_4", "animal 1"},
                  {ROOT "/lucidrains_course", "b"},
                  {ROOT "/google", "1"}};
@@ -312,6 +313,29 @@ static void test_processor_classes(void **state) {
                     "\"width\": 24, \"filter\": \"bicubic\", \"arithmetic\": \"torch\"}");
 }
 
+/* What timm_wrapper has besides timm's config. */
+static void test_timm_wrapper(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        vit_scoring scoring;
+        bool has_head;
+    } cases[] = {{"/timm_wrapper", VIT_SCORING_SIGMOID, true},
+                 {"/timm_wrapper_model", VIT_SCORING_SOFTMAX, false}};
+    for (size_t i = 0; i < 2; i++) {
+        char path[5000];
+        vit_model *model;
+        vit_error error;
+        snprintf(path, sizeof path, "%s/" ROOT "%s", project, cases[i].name);
+        if (vit_model_load(&model, path, &error) != VIT_OK) fail_msg("%s", error.message);
+        const vit_model_info info = vit_model_describe(model);
+        assert_int_equal(info.scoring, cases[i].scoring);
+        assert_int_equal(info.has_head, cases[i].has_head);
+        assert_non_null(strstr(info.preprocessing, "[{\"op\": \"orient\"}, "));
+        vit_model_free(model);
+    }
+}
+
 /* The scores are what the pipeline makes of the logits for this type of problem, also in a file
  * written from it. */
 static void test_problem_types(void **state) {
@@ -465,6 +489,8 @@ static void test_attention_scale(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         PARITY("timm_13_wide"),
+        PARITY("timm_wrapper"),
+        PARITY("timm_wrapper_model"),
         PARITY("timm_registers"),
         PARITY("timm_registers_positions"),
         PARITY("timm_gap"),
@@ -517,6 +543,7 @@ int main(void) {
         IN_DIRECTORY(test_processor),
         IN_DIRECTORY(test_processor_classes),
         IN_DIRECTORY(test_problem_types),
+        IN_DIRECTORY(test_timm_wrapper),
         IN_DIRECTORY(test_foreign),
         IN_DIRECTORY(test_families),
         IN_DIRECTORY(test_not_finite),

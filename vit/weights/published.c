@@ -123,6 +123,7 @@ static const struct kind {
 VIT_CHECK_ROWS(kinds, VIT_CONFIG_COUNT);
 
 static const struct kind *kind_of(const json_t *object) {
+    if (vit_is_timm_wrapper(object)) return &kinds[VIT_CONFIG_TIMM];
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const json_t *found = json_object_get(object, kinds[i].key);
         const char *text = json_string_value(found), *value = kinds[i].value;

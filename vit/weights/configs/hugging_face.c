@@ -85,23 +85,6 @@ static bool are_numbers(const json_t *labels) {
     return json_object_size(labels) > 0;
 }
 
-/* "problem_type", as the library's pipeline takes it. */
-static vit_status read_problem(vit_their_config *d, const json_t *object, vit_error *error) {
-    static const char *const types[] = {"single_label_classification", "multi_label_classification",
-                                        "regression"};
-    VIT_CHECK_ROWS(types, VIT_SCORING_COUNT);
-    const char *type = types[0];
-    const vit_status status = vit_read_text(&type, d, object, "problem_type", error);
-    if (status != VIT_OK) return status;
-    for (int i = 0; i < VIT_SCORING_COUNT; i++) {
-        d->scoring = (vit_scoring)i;
-        if (strcmp(types[i], type) == 0) return VIT_OK;
-    }
-    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                    "%s: \"problem_type\" \"%s\" is not supported, expected %s, %s or %s", d->name,
-                    type, types[0], types[1], types[2]);
-}
-
 /* Few files have "num_labels"; all that were fine-tuned have "id2label". */
 static vit_status read_labels(vit_their_config *d, const json_t *object, vit_error *error) {
     if (d->is_backbone) return VIT_OK;
@@ -133,7 +116,7 @@ static vit_status read_config(vit_their_config *d, const family *f, const json_t
     if (status != VIT_OK) return status;
     d->is_backbone = names_backbone(object);
     VIT_SAY(d, pool, f->is_dinov2 && !d->is_backbone ? VIT_POOL_CLASS_MEAN : VIT_POOL_CLASS);
-    status = d->is_backbone ? VIT_OK : read_problem(d, object, error);
+    status = d->is_backbone ? VIT_OK : vit_read_problem(d, object, error);
     return status == VIT_OK ? read_labels(d, object, error) : status;
 }
 

@@ -1,5 +1,6 @@
 /* Reading single values of configs: a value of a wrong type is an error, never ignored. */
 #include "vit/weights/configs/their_config.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/formats/label_list.h"
 #include <math.h>
@@ -194,4 +195,22 @@ vit_status vit_read_activation(vit_their_config *d, const char *name, const char
     }
     return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" \"%s\" is not supported, expected %s",
                     d->name, key, name, expected);
+}
+
+/* ---- what a head answers ---- */
+
+vit_status vit_read_problem(vit_their_config *d, const json_t *object, vit_error *error) {
+    static const char *const types[] = {"single_label_classification", "multi_label_classification",
+                                        "regression"};
+    VIT_CHECK_ROWS(types, VIT_SCORING_COUNT);
+    const char *type = types[0];
+    const vit_status status = vit_read_text(&type, d, object, "problem_type", error);
+    if (status != VIT_OK) return status;
+    for (int i = 0; i < VIT_SCORING_COUNT; i++) {
+        d->scoring = (vit_scoring)i;
+        if (strcmp(types[i], type) == 0) return VIT_OK;
+    }
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: \"problem_type\" \"%s\" is not supported, expected %s, %s or %s", d->name,
+                    type, types[0], types[1], types[2]);
 }

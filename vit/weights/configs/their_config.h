@@ -68,6 +68,9 @@ void vit_their_config_clear(vit_their_config *config);
  * vit/model does not have; MEMORY. */
 vit_status vit_read_timm_config(vit_their_config *out, json_t *object, vit_error *error);
 
+/* Whether the config is timm's as Hugging Face's library writes it, for its TimmWrapper classes. */
+bool vit_is_timm_wrapper(const json_t *object);
+
 /* processor: preprocessor_config.json, or NULL. */
 vit_status vit_read_hf_config(vit_their_config *out, json_t *object, json_t *processor,
                               const char *processor_name, vit_error *error);
@@ -118,6 +121,10 @@ vit_status vit_read_triple(double triple[3], bool *found, const vit_their_config
  * `key` is for messages. Errors: FORMAT, MEMORY. */
 vit_status vit_read_labels(vit_their_config *d, const json_t *labels, const char *key,
                            vit_error *error);
+
+/* d->scoring from Hugging Face's "problem_type", as its pipeline takes it. UNSUPPORTED for a type
+ * that is not known. */
+vit_status vit_read_problem(vit_their_config *d, const json_t *object, vit_error *error);
 
 /* The activation from its name in any of the libraries: "gelu", "quick_gelu", ...; nothing if name
  * is NULL. UNSUPPORTED for a name that is not known. */

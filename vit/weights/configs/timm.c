@@ -418,8 +418,6 @@ static void apply_family(vit_their_config *d, const architecture *a) {
     }
 }
 
-/* ---- the whole ---- */
-
 static vit_status read_name(vit_their_config *d, architecture *a, const json_t *object,
                             vit_error *error) {
     const char *name = NULL;
@@ -519,6 +517,28 @@ static bool names_imagenet(const json_t *object) {
     return false;
 }
 
+/* ---- TimmWrapper ---- */
+
+static const char wrapper[] = "timm_wrapper";
+
+bool vit_is_timm_wrapper(const json_t *object) {
+    const char *type = json_string_value(json_object_get(object, "model_type"));
+    return type && strcmp(type, wrapper) == 0;
+}
+
+/* What Hugging Face's class has besides timm's network: files are read by its load_image(). */
+static vit_status read_wrapper(vit_their_config *d, const json_t *object, vit_error *error) {
+    const json_t *names = json_object_get(object, "architectures");
+    const char *name = json_string_value(json_array_get(names, 0));
+    d->prepare.turns = true;
+    if (!name || strcmp(name, "TimmWrapperModel") != 0) return vit_read_problem(d, object, error);
+    d->is_backbone = true;
+    d->said.classes = 0;
+    return VIT_OK;
+}
+
+/* ---- the whole ---- */
+
 vit_status vit_read_timm_config(vit_their_config *d, json_t *object, vit_error *error) {
     /* older configs have the keys of "pretrained_cfg" themselves */
     json_t *args = NULL, *cfg = object;
@@ -549,6 +569,7 @@ vit_status vit_read_timm_config(vit_their_config *d, json_t *object, vit_error *
     if (row->choice && !row->attends && !d->given[VIT_KEY_norm_before_pool])
         VIT_SAY(d, norm_before_pool, false);
     status = read_pictures(d, cfg, error);
+    if (status == VIT_OK && vit_is_timm_wrapper(object)) status = read_wrapper(d, object, error);
     if (status != VIT_OK || d->is_backbone) return status;
     d->is_imagenet = names_imagenet(object) || names_imagenet(cfg);
     return vit_read_labels(d, labels, "label_names", error);
