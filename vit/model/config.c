@@ -43,11 +43,11 @@ static vit_status check_choices(const vit_config *c, vit_error *error) {
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"heads\" %zu of \"head_dim\" %zu are wider than 65536", c->heads,
                         c->head_dim);
-    if (vit_pools[c->pool].attends && c->dim % c->heads != 0)
+    if (vit_pools[c->pool].attends && c->dim % vit_config_pool_heads(c) != 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"pool\" \"%s\" needs \"heads\" that divide \"dim\", %zu does not divide "
                         "%zu",
-                        vit_pools[c->pool].name, c->heads, c->dim);
+                        vit_pools[c->pool].name, vit_config_pool_heads(c), c->dim);
     if (!c->class_token && !vit_pools[c->pool].patches)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"pool\" \"%s\" needs a class token, but \"class_token\" is false",
@@ -180,6 +180,14 @@ size_t vit_config_attention_dim(const vit_config *c) {
     return c->heads * vit_config_head_dim(c);
 }
 
+size_t vit_config_pool_heads(const vit_config *c) {
+    return c->pool_heads > 0 ? c->pool_heads : c->heads;
+}
+
+size_t vit_config_pool_mlp(const vit_config *c) {
+    return c->pool_mlp > 0 ? c->pool_mlp : c->mlp;
+}
+
 size_t vit_config_hidden(const vit_config *c) {
     return c->gated ? 2 * c->mlp : c->mlp;
 }
@@ -238,7 +246,7 @@ size_t vit_config_multiply_adds(const vit_config *c) {
     const size_t t = vit_config_tokens(c), d = c->dim, a = vit_config_attention_dim(c);
     const size_t gemms = c->gated ? 3 : 2, features = vit_config_features(c);
     const size_t block = 4 * t * d * a + 2 * t * t * a + gemms * t * d * c->mlp;
-    const size_t map = 2 * t * d * d + 2 * t * d + 2 * d * d + 2 * d * c->mlp;
+    const size_t map = 2 * t * d * d + 2 * t * d + 2 * d * d + 2 * d * vit_config_pool_mlp(c);
     const size_t heads[] = {0, features * c->classes, features * c->mlp + c->mlp * c->classes};
     return stem_multiply_adds(c) + c->depth * block + (vit_pools[c->pool].attends ? map : 0) +
            heads[vit_heads[c->head].layers] + decoder;

@@ -226,8 +226,10 @@ size_t vit_config_tokens(const vit_config *config);    /* T: both together */
 size_t vit_config_positions(const vit_config *config); /* rows of the table of positions */
 size_t vit_config_head_dim(const vit_config *config);  /* d_k, width of an attention head */
 size_t vit_config_attention_dim(const vit_config *config); /* A: all heads, h d_k */
-size_t vit_config_hidden(const vit_config *config);        /* outputs of fc1: M, gated 2 M */
-size_t vit_config_features(const vit_config *config);      /* F, what the head sees: D or 2 D */
+size_t vit_config_pool_heads(const vit_config *config);    /* of the map pooling */
+size_t vit_config_pool_mlp(const vit_config *config);
+size_t vit_config_hidden(const vit_config *config);   /* outputs of fc1: M, gated 2 M */
+size_t vit_config_features(const vit_config *config); /* F, what the head sees: D or 2 D */
 
 /* Whether the final norm is of all tokens, before they are pooled. */
 bool vit_config_norms_tokens(const vit_config *config);

@@ -102,6 +102,7 @@ void vit_table_init_row(float *values, const vit_table *table, size_t row, vit_i
     case VIT_INIT_COUNT:
         break;
     }
+    fill(values + p->zeros[0], p->zeros[1], 0);
 }
 
 typedef struct initial {

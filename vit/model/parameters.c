@@ -277,19 +277,30 @@ static void cross_attention(walk *w, vit_block_weights *v, vit_block_gradients *
     linear(w, "cross_attn.proj", a, d, true, &v->cross_proj, &g->cross_proj);
 }
 
+/* The tensor that was made last is the bias of queries, keys and values, and keys have none. */
+static void take_key_bias(walk *w, size_t a) {
+    vit_table *t = w->making;
+    if (!t) return;
+    t->parameters -= a;
+    if (t->rows) t->rows[t->count - 1].zeros[0] = t->rows[t->count - 1].zeros[1] = a;
+}
+
 static void block(walk *w, vit_block_weights *v, vit_block_gradients *g) {
     const vit_config *c = w->config;
     const size_t d = c->dim, a = vit_config_attention_dim(c), head = vit_config_head_dim(c);
     const shape scale = {1, {d}};
     norm(w, "norm1", d, &v->norm1, &g->norm1);
     linear(w, "attn.qkv", d, 3 * a, c->qkv_bias, &v->qkv, &g->qkv);
+    if (c->qkv_bias && !c->key_bias) take_key_bias(w, a);
     if (c->qk_norm) norm(w, "attn.q_norm", head, &v->q_norm, &g->q_norm);
     if (c->qk_norm) norm(w, "attn.k_norm", head, &v->k_norm, &g->k_norm);
+    if (c->attention_norm) norm(w, "attn.norm", a, &v->attention_norm, &g->attention_norm);
     linear(w, "attn.proj", a, d, true, &v->proj, &g->proj);
     if (c->layer_scale) alone(w, VIT_PARAMETER_GAMMA, "ls1.gamma", scale, &v->ls1, &g->ls1);
     if (c->memory > 0) cross_attention(w, v, g);
     norm(w, "norm2", d, &v->norm2, &g->norm2);
     linear(w, "mlp.fc1", d, vit_config_hidden(c), true, &v->fc1, &g->fc1);
+    if (c->mlp_norm) norm(w, "mlp.norm", c->mlp, &v->mlp_norm, &g->mlp_norm);
     linear(w, "mlp.fc2", c->mlp, d, true, &v->fc2, &g->fc2);
     if (c->layer_scale) alone(w, VIT_PARAMETER_GAMMA, "ls2.gamma", scale, &v->ls2, &g->ls2);
 }
@@ -307,7 +318,7 @@ static void block_rope(const vit_config *c, size_t i, const vit_weights *v,
 }
 
 static void map_pool(walk *w, vit_map_weights *v, vit_map_gradients *g) {
-    const size_t d = w->config->dim, mlp = w->config->mlp;
+    const size_t d = w->config->dim, mlp = vit_config_pool_mlp(w->config);
     alone(w, VIT_PARAMETER_CLASS_TOKEN, "attn_pool.latent", (shape){3, {1, 1, d}}, &v->latent,
           &g->latent);
     linear(w, "attn_pool.q", d, d, true, &v->q, &g->q);

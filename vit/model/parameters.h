@@ -35,6 +35,8 @@ typedef struct vit_parameter {
     size_t layer;         /* 0: what comes before the blocks; 1 + i: block i; 1 + depth: the rest */
     bool of_block;        /* it is in a block, of the encoder or of the decoder */
     double base;          /* FREQUENCIES: the config's rope_base */
+    size_t zeros[2];      /* first and number of elements that are 0 and stay so: the bias of keys
+                             that have none */
 } vit_parameter;
 
 /* Whether it is a WEIGHT. */
@@ -111,11 +113,12 @@ const char *vit_final_norm_name(const vit_config *config);
 typedef struct vit_block_weights {
     vit_norm norm1, norm2;
     vit_linear qkv, proj, fc1, fc2;
-    vit_norm q_norm, k_norm;    /* qk norm */
-    const float *ls1, *ls2;     /* [D], layer scale of MSA and MLP; or NULL */
-    const float *rope;          /* [N][2][d / 2], angles that are not learned; or NULL */
-    const float *rope_freqs[2]; /* [heads][d / 2] each, learned frequencies; or NULL */
-    vit_norm cross_norm;        /* cross-attention */
+    vit_norm q_norm, k_norm;           /* qk norm */
+    vit_norm attention_norm, mlp_norm; /* of the heads' output, of the MLP's hidden layer */
+    const float *ls1, *ls2;            /* [D], layer scale of MSA and MLP; or NULL */
+    const float *rope;                 /* [N][2][d / 2], angles that are not learned; or NULL */
+    const float *rope_freqs[2];        /* [heads][d / 2] each, learned frequencies; or NULL */
+    vit_norm cross_norm;               /* cross-attention */
     vit_linear cross_q, cross_kv, cross_proj;
 } vit_block_weights;
 
@@ -157,6 +160,7 @@ typedef struct vit_block_gradients {
     vit_norm_gradient norm1, norm2;
     vit_linear_gradient qkv, proj, fc1, fc2;
     vit_norm_gradient q_norm, k_norm;
+    vit_norm_gradient attention_norm, mlp_norm;
     float *ls1, *ls2;
     float *rope_freqs[2];
     vit_norm_gradient cross_norm;

@@ -8,11 +8,20 @@
 
 /* ---- forward ---- */
 
+/* o = softmax(Q K^T / sqrt(d)) V, the heads side by side, of p; and its norm, where there is one.
+ */
+static void attend(const vit_block_call *c, const vit_block_state *s, const vit_qkv *p) {
+    const vit_attention_shape shape = vit_qkv_shape(c);
+    vit_attention_forward(c->exec, s->o, s->p, p->q, p->k, p->v, &shape, c->scratch);
+    if (c->config->attention_norm)
+        vit_layernorm_forward(c->exec, s->o_normed, &s->o_stats, s->o, &c->weights->attention_norm,
+                              vit_rows_out(c));
+}
+
 /* z' = MSA(LN(z)) + z; z_next = MLP(LN(z')) + z' (Dosovitskiy et al., eq. 2 and 3). z_next NULL:
  * only what the backward pass needs is computed. */
 static void pre_norm_forward(const vit_block_call *c, float *z_next, const vit_block_state *s) {
     const vit_block_weights *w = c->weights;
-    const vit_attention_shape shape = vit_qkv_shape(c);
     const vit_branch msa = vit_attention_branch(c, &s->branch1, NULL);
     const vit_branch mlp = vit_mlp_branch(c, &s->branch2, NULL);
     float *x = s->norm, *z_prime = s->sum1;
@@ -21,10 +30,10 @@ static void pre_norm_forward(const vit_block_call *c, float *z_next, const vit_b
     /* Q = x W^Q, K = x W^K, V = x W^V, of every head */
     const vit_qkv p = vit_qkv_forward(c, &s->qkv, x);
     /* o = softmax(Q K^T / sqrt(d)) V, the heads side by side */
-    vit_attention_forward(c->exec, s->o, s->p, p.q, p.k, p.v, &shape, c->scratch);
+    attend(c, s, &p);
     /* z' = o W^O + z */
     const float *z = vit_first_residual(c, &s->qkv, s->z);
-    vit_branch_forward(c, z_prime, s->o, &w->proj, z, &msa);
+    vit_branch_forward(c, z_prime, s->o_normed, &w->proj, z, &msa);
     if (c->encoder) z_prime = vit_cross_pre_norm_forward(c, &s->cross, s->norm, z_prime);
     /* x = LN(z') */
     vit_layernorm_forward(c->exec, x, &s->stats2, z_prime, &w->norm2, vit_rows_out(c));
@@ -36,15 +45,14 @@ static void pre_norm_forward(const vit_block_call *c, float *z_next, const vit_b
  * norms after the sums. */
 static void post_norm_forward(const vit_block_call *c, float *z_next, const vit_block_state *s) {
     const vit_block_weights *w = c->weights;
-    const vit_attention_shape shape = vit_qkv_shape(c);
     const vit_branch msa = vit_attention_branch(c, &s->branch1, NULL);
     const vit_branch mlp = vit_mlp_branch(c, &s->branch2, NULL);
     float *h = s->norm;
     /* h = LN(z + MSA(z)) */
     const vit_qkv p = vit_qkv_forward(c, &s->qkv, s->z);
-    vit_attention_forward(c->exec, s->o, s->p, p.q, p.k, p.v, &shape, c->scratch);
+    attend(c, s, &p);
     const float *z = vit_first_residual(c, &s->qkv, s->z);
-    vit_branch_forward(c, s->sum1, s->o, &w->proj, z, &msa);
+    vit_branch_forward(c, s->sum1, s->o_normed, &w->proj, z, &msa);
     vit_layernorm_forward(c->exec, h, &s->stats1, s->sum1, &w->norm1, vit_rows_out(c));
     if (c->encoder) vit_cross_post_norm_forward(c, &s->cross, h);
     /* z_next = LN(h + MLP(h)), MLP: Linear, ReLU or GELU, Linear */
@@ -80,6 +88,18 @@ void vit_block_recompute(const vit_block_call *c, float *z_next, const vit_block
 
 /* ---- backward ---- */
 
+/* d_o, given that of its norm in back->d_narrow. The norm itself is no longer needed, and its place
+ * is d_o's. */
+static float *heads_norm_backward(const vit_block_call *c, const vit_backward *back,
+                                  const vit_block_state *s, const vit_block_gradients *g) {
+    const size_t rows = vit_rows_out(c);
+    float *d_o = s->o_normed;
+    memset(d_o, 0, rows * vit_config_attention_dim(c->config) * sizeof *d_o);
+    vit_layernorm_backward(c->exec, d_o, &g->attention_norm, back->d_narrow, s->o, &s->o_stats,
+                           &c->weights->attention_norm, rows);
+    return d_o;
+}
+
 /* back->d_narrow = d_x, [R][D], of MSA's input x, given d_sum, the gradient of the sum that MSA's
  * output is part of, which is not changed. Overwrites back->d_wide and back->d_branch. */
 static void attention_backward(const vit_block_call *c, const vit_backward *back,
@@ -92,7 +112,12 @@ static void attention_backward(const vit_block_call *c, const vit_backward *back
     float *d_o = back->d_narrow;
     /* through W^O */
     const float *dy = vit_branch_backward(c, back->d_branch, d_sum, &msa);
-    vit_linear_backward(c->exec, d_o, &g->proj, dy, s->o, &c->weights->proj, vit_rows_out(c));
+    if (c->config->attention_norm)
+        vit_layernorm_recompute(c->exec, s->o_normed, &s->o_stats, s->o,
+                                &c->weights->attention_norm, vit_rows_out(c));
+    vit_linear_backward(c->exec, d_o, &g->proj, dy, s->o_normed, &c->weights->proj,
+                        vit_rows_out(c));
+    if (c->config->attention_norm) d_o = heads_norm_backward(c, back, s, g);
     /* through softmax(Q K^T / sqrt(d)) V */
     vit_attention_backward(c->exec, d.q, d.k, d.v, d_o, s->p, p.q, p.k, p.v, &shape, c->scratch,
                            c->d_p);
@@ -175,6 +200,9 @@ void vit_block_backward(const vit_block_call *c, const vit_backward *back, const
 void vit_block_carve_shared(vit_block_state *s, const vit_carving *k) {
     /* The backward pass computes it again before it reads it. */
     s->norm = vit_arena_floats(k->arena, vit_carving_rows(k) * k->config->dim);
+    if (k->config->attention_norm && vit_kept_trains(k->kept))
+        s->o_normed =
+            vit_arena_floats(k->arena, vit_carving_rows(k) * vit_config_attention_dim(k->config));
     vit_qkv_carve_shared(&s->qkv, k);
     vit_cross_carve_shared(&s->cross, k);
     vit_mlp_carve_shared(&s->mlp, k);
@@ -189,6 +217,8 @@ void vit_block_carve(vit_block_state *s, const vit_carving *k) {
     if (vit_keeps_weights(k->kept, tokens))
         s->p = vit_arena_floats(k->arena, rows * c->heads * vit_padded(tokens));
     s->o = vit_arena_floats(k->arena, rows * a);
+    if (c->attention_norm) s->o_stats = vit_carve_stats(k->arena, rows);
+    if (!c->attention_norm || !vit_kept_trains(k->kept)) s->o_normed = s->o;
     s->sum1 = vit_arena_floats(k->arena, floats); /* not z: a residual may not be its own output */
     vit_branch_carve(&s->branch1, k);
     vit_cross_carve(&s->cross, k);

@@ -8,24 +8,26 @@ void vit_map_carve(vit_map_state *m, const vit_carving *k) {
     const size_t d = c->dim, rows = capacity * vit_config_tokens(c), narrow = capacity * d;
     m->query = vit_arena_floats(k->arena, narrow);
     m->kv = vit_arena_floats(k->arena, rows * 2 * d);
-    m->p = vit_arena_floats(k->arena, capacity * c->heads * vit_padded(vit_config_tokens(c)));
+    m->p = vit_arena_floats(k->arena,
+                            capacity * vit_config_pool_heads(c) * vit_padded(vit_config_tokens(c)));
     m->o = vit_arena_floats(k->arena, narrow);
     m->y = vit_arena_floats(k->arena, narrow);
     m->norm = vit_arena_floats(k->arena, narrow);
     m->stats = vit_carve_stats(k->arena, capacity);
-    m->hidden = vit_arena_floats(k->arena, capacity * c->mlp);
-    m->active = vit_arena_floats(k->arena, capacity * c->mlp);
+    m->hidden = vit_arena_floats(k->arena, capacity * vit_config_pool_mlp(c));
+    m->active = vit_arena_floats(k->arena, capacity * vit_config_pool_mlp(c));
     if (!vit_kept_trains(k->kept)) return;
     m->d_query = vit_arena_floats(k->arena, narrow);
     m->d_o = vit_arena_floats(k->arena, narrow);
     m->d_y = vit_arena_floats(k->arena, narrow);
-    m->d_hidden = vit_arena_floats(k->arena, capacity * c->mlp);
+    m->d_hidden = vit_arena_floats(k->arena, capacity * vit_config_pool_mlp(c));
 }
 
 vit_attention_shape vit_map_attention_shape(const vit_config *c, size_t batch) {
-    const size_t head_dim = c->dim / c->heads, skip = c->pool_prefix ? 0 : vit_config_prefix(c);
+    const size_t head_dim = c->dim / vit_config_pool_heads(c),
+                 skip = c->pool_prefix ? 0 : vit_config_prefix(c);
     return (vit_attention_shape){.batch = batch,
-                                 .heads = c->heads,
+                                 .heads = vit_config_pool_heads(c),
                                  .head_dim = head_dim,
                                  .queries = 1,
                                  .keys = vit_config_tokens(c) - skip,
@@ -50,7 +52,8 @@ void vit_map_forward(const vit_call *call, const vit_map_state *m, float *pooled
     vit_linear_forward(call->exec, m->y, m->o, &w->proj, NULL, batch);
     vit_layernorm_forward(call->exec, m->norm, &m->stats, m->y, &w->norm, batch);
     vit_linear_forward(call->exec, m->hidden, m->norm, &w->fc1, NULL, batch);
-    vit_activation_forward(call->exec, c->activation, m->active, m->hidden, batch * c->mlp);
+    vit_activation_forward(call->exec, c->activation, m->active, m->hidden,
+                           batch * vit_config_pool_mlp(c));
     vit_linear_forward(call->exec, pooled, m->active, &w->fc2,
                        &(vit_residual_sum){.residual = m->y}, batch);
 }
@@ -63,7 +66,7 @@ static void after_attention_backward(const vit_call *call, const vit_map_state *
     const size_t batch = call->batch;
     vit_linear_backward(call->exec, m->d_hidden, &g->fc2, d_pooled, m->active, &w->fc2, batch);
     vit_activation_backward(call->exec, c->activation, m->d_hidden, NULL, m->d_hidden, m->hidden,
-                            batch * c->mlp);
+                            batch * vit_config_pool_mlp(c));
     vit_linear_backward(call->exec, m->d_o, &g->fc1, m->d_hidden, m->norm, &w->fc1, batch);
     memcpy(m->d_y, d_pooled, batch * c->dim * sizeof *m->d_y);
     vit_layernorm_backward(call->exec, m->d_y, &g->norm, m->d_o, m->y, &m->stats, &w->norm, batch);

@@ -1,14 +1,16 @@
 /* The MLP of a block: MLP(x) = fc2(f(fc1(x))), f being the activation; gated: fc2(f(first half of
- * fc1(x)) * second half). */
+ * fc1(x)) * second half). With mlp_norm there is a layer norm before fc2. */
 #ifndef VIT_MODEL_PARTS_MLP_H
 #define VIT_MODEL_PARTS_MLP_H
 
 #include "vit/model/parts/branch.h"
 
 typedef struct vit_mlp_state {
-    float *hidden;  /* [R][M] before the activation; gated: [R][2 M] */
-    float *active;  /* [R][M] after it; shared by all blocks, or in inference `hidden` */
-    float *d_gated; /* [R][M], gated; scratch memory that all blocks share */
+    float *hidden;        /* [R][M] before the activation; gated: [R][2 M] */
+    float *active;        /* [R][M] after it; shared by all blocks, or in inference `hidden` */
+    float *d_gated;       /* [R][M], gated or normed; scratch memory that all blocks share */
+    float *normed;        /* [R][M] what fc2 reads: active, or its norm; shared as active is */
+    vit_norm_state stats; /* [R] each, of that norm */
 } vit_mlp_state;
 
 /* What all blocks share, then what is one block's. */

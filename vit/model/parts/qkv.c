@@ -210,4 +210,6 @@ void vit_qkv_backward(const vit_block_call *c, const vit_backward *back, const v
     else
         vit_linear_backward(c->exec, back->d_narrow, &g->qkv, d->q, x, &c->weights->qkv,
                             vit_rows_in(c));
+    const size_t a = vit_config_attention_dim(c->config);
+    if (!c->config->key_bias && g->qkv.bias) memset(g->qkv.bias + a, 0, a * sizeof *g->qkv.bias);
 }

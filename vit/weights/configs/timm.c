@@ -201,12 +201,12 @@ static const char *const idle[] = {"drop_rate",       "pos_drop_rate",  "patch_d
 static const struct {
     const char *key;
     bool only;
-} fixed[] = {{"scale_attn_norm", false}, {"scale_mlp_norm", false}, {"proj_bias", true}};
+} fixed[] = {{"proj_bias", true}};
 
 /* Arguments that are read below, besides those of vit_switches. */
-static const char *const used[] = {"img_size",   "patch_size", "global_pool",
-                                   "mlp_ratio",  "pos_embed",  "act_layer",
-                                   "norm_layer", "mlp_layer",  "init_values"};
+static const char *const used[] = {"img_size",    "patch_size", "global_pool", "mlp_ratio",
+                                   "pos_embed",   "act_layer",  "norm_layer",  "mlp_layer",
+                                   "init_values", "pool_heads"};
 
 /* All arguments that are read; returns how many. */
 static size_t list_used(const char *names[VIT_COUNT(used) + VIT_KEYS]) {
@@ -267,6 +267,8 @@ static vit_status read_numbers(vit_their_config *d, const json_t *args, vit_erro
             status = vit_read_switch(d, &vit_switches[i], args, vit_switches[i].timm, error);
     if (status == VIT_OK) status = vit_read_number(&ratio, d, args, "mlp_ratio", error);
     if (status == VIT_OK) status = vit_read_number(&init_values, d, args, "init_values", error);
+    if (status != VIT_OK) return status;
+    status = vit_read_size(&d->said.pool_heads, d, args, "pool_heads", error);
     if (status != VIT_OK) return status;
     if (init_values > 0) VIT_SAY(d, layer_scale, true);
     if (!json_is_number(json_object_get(args, "mlp_ratio"))) return VIT_OK;

@@ -31,16 +31,15 @@ static vit_status unsupported(const vit_their_config *d, const char *key, const 
 /* Names that the class VisionTransformer has for the same. */
 static const struct {
     const char *eva, *plain;
-} renamed[] = {{"num_reg_tokens", "reg_tokens"},
-               {"use_pre_transformer_norm", "pre_norm"},
-               {"scale_mlp", "scale_mlp_norm"},
-               {"scale_attn_inner", "scale_attn_norm"},
-               {"use_fc_norm", "fc_norm"}};
+} renamed[] = {{"num_reg_tokens", "reg_tokens"}, {"use_pre_transformer_norm", "pre_norm"},
+               {"scale_mlp", "scale_mlp_norm"},  {"scale_attn_inner", "scale_attn_norm"},
+               {"use_fc_norm", "fc_norm"},       {"attn_pool_num_heads", "pool_heads"}};
 
 /* What changes no answer, besides how tensors are stored, which the file shows. */
 static const char *const idle[] = {
-    "qkv_fused",          "swiglu_align_to",     "head_init_scale",    "rope_shift_coords",
-    "rope_jitter_coords", "rope_rescale_coords", "rope_mrope_section", "attn_type"};
+    "attn_pool_mlp_ratio", "qkv_fused",          "swiglu_align_to",
+    "head_init_scale",     "rope_shift_coords",  "rope_jitter_coords",
+    "rope_rescale_coords", "rope_mrope_section", "attn_type"};
 
 static void rename_keys(json_t *args) {
     for (size_t i = 0; i < VIT_COUNT(renamed); i++) {

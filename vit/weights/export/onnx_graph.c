@@ -273,14 +273,14 @@ static vit_status embed(network *n, value *x, vit_error *error) {
 /* ---- blocks ---- */
 
 /* [batch][rows][heads * head_dim] -> [batch][rows][heads][head_dim] */
-static value split_heads(network *n, value x, size_t head_dim) {
-    const int64_t shape[] = {0, -1, (int64_t)n->config->heads, (int64_t)head_dim};
+static value split_heads(network *n, value x, size_t heads, size_t head_dim) {
+    const int64_t shape[] = {0, -1, (int64_t)heads, (int64_t)head_dim};
     return vit_onnx_reshape(n->nodes, x, 4, shape);
 }
 
 /* The same -> the dimensions in `order`. */
-static value heads_of(network *n, value x, size_t head_dim, const int64_t order[4]) {
-    return vit_onnx_transpose(n->nodes, split_heads(n, x, head_dim), 4, order);
+static value heads_of(network *n, value x, size_t heads, size_t head_dim, const int64_t order[4]) {
+    return vit_onnx_transpose(n->nodes, split_heads(n, x, heads, head_dim), 4, order);
 }
 
 static const int64_t by_head[] = {0, 2, 1, 3}, transposed[] = {0, 2, 3, 1};
@@ -401,7 +401,7 @@ static value turn(network *n, value x) {
 
 /* Queries or keys, normed and turned where the network does so -> the dimensions in `order`. */
 static value queries_of(network *n, value x, const char *norm, const int64_t order[4]) {
-    x = split_heads(n, x, vit_config_head_dim(n->config));
+    x = split_heads(n, x, n->config->heads, vit_config_head_dim(n->config));
     if (n->config->qk_norm) x = layernorm(n, x, norm);
     if (vit_ropes[n->config->rope].turns) x = turn(n, x);
     return vit_onnx_transpose(n->nodes, x, 4, order);
@@ -415,9 +415,10 @@ static value attention(network *n, value x) {
     split(n, linear(n, x, "attn.qkv", c->qkv_bias), qkv, 3);
     const value q = queries_of(n, qkv[0], "attn.q_norm", by_head);
     const value k = queries_of(n, qkv[1], "attn.k_norm", transposed);
-    const value v = heads_of(n, qkv[2], head_dim, by_head);
+    const value v = heads_of(n, qkv[2], c->heads, head_dim, by_head);
     const value o = attend(n, q, k, v, scale, vit_config_attention_dim(c));
-    const value y = linear(n, o, "attn.proj", true);
+    const value read = c->attention_norm ? layernorm(n, o, "attn.norm") : o;
+    const value y = linear(n, read, "attn.proj", true);
     return c->layer_scale ? vit_onnx_two(n->nodes, "Mul", y, weight(n, "ls1", ".gamma")) : y;
 }
 
@@ -431,6 +432,7 @@ static value mlp(network *n, value x) {
     } else {
         hidden = activation(n, hidden, c->activation);
     }
+    if (c->mlp_norm) hidden = layernorm(n, hidden, "mlp.norm");
     const value y = linear(n, hidden, "mlp.fc2", true);
     return c->layer_scale ? vit_onnx_two(n->nodes, "Mul", y, weight(n, "ls2", ".gamma")) : y;
 }
@@ -473,13 +475,13 @@ static value mean(network *n, value x) {
 /* Pooling by attention, vit/model/parts/map_pool.c. */
 static value map_pool(network *n, value x) {
     const vit_config *c = n->config;
-    const size_t head_dim = c->dim / c->heads;
+    const size_t heads = vit_config_pool_heads(c), head_dim = c->dim / heads;
     value kv[2];
     const value latent = linear(n, vit_onnx_named("attn_pool.latent"), "attn_pool.q", true);
     split(n, linear(n, x, "attn_pool.kv", true), kv, 2);
-    const value q = heads_of(n, latent, head_dim, by_head);
-    const value k = heads_of(n, kv[0], head_dim, transposed);
-    const value v = heads_of(n, kv[1], head_dim, by_head);
+    const value q = heads_of(n, latent, heads, head_dim, by_head);
+    const value k = heads_of(n, kv[0], heads, head_dim, transposed);
+    const value v = heads_of(n, kv[1], heads, head_dim, by_head);
     const value o = attend(n, q, k, v, 1 / sqrt((double)head_dim), c->dim);
     const value y = linear(n, o, "attn_pool.proj", true);
     value hidden = linear(n, layernorm(n, y, "attn_pool.norm"), "attn_pool.mlp.fc1", true);

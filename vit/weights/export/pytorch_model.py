@@ -36,6 +36,8 @@ class VisionTransformer(nn.Module):
             "patch_norm": False, "prefix_positions": True, "norm_pre": False, "gated": False,
             "qk_norm": False, "layer_scale": False, "norm_before_pool": False,
             "pool_prefix": False, "head_bias": True,
+            "key_bias": True, "attention_norm": False, "mlp_norm": False, "pool_heads": 0,
+            "pool_mlp": 0,
             "rope": "none", "rope_base": 10000, "rope_halves": False, "rope_columns_first": False,
             "rope_offset": 0, "rope_reference": 0, "rope_rounded": False}
         sizes = ("image", "channels", "patch", "dim", "depth", "heads", "mlp", "classes")
@@ -207,21 +209,25 @@ class VisionTransformer(nn.Module):
         if c["qk_norm"]:
             attn |= {"q_norm": self.layer_norm(c["head_dim"]),
                      "k_norm": self.layer_norm(c["head_dim"])}
+        if c["attention_norm"]:
+            attn["norm"] = self.layer_norm(wide)
         block = {"norm1": self.layer_norm(dim), "attn": nn.ModuleDict(attn),
                  "norm2": self.layer_norm(dim),
                  "mlp": nn.ModuleDict({"fc1": nn.Linear(dim, c["mlp"] * (1 + c["gated"])),
                                        "fc2": nn.Linear(c["mlp"], dim)})}
+        if c["mlp_norm"]:
+            block["mlp"]["norm"] = self.layer_norm(c["mlp"])
         if c["layer_scale"]:
             block |= {name: nn.ParameterDict({"gamma": nn.Parameter(torch.ones(dim))})
                       for name in ("ls1", "ls2")}
         return nn.ModuleDict(block)
 
     def make_map(self, dim):
+        mlp = self.config["pool_mlp"] or self.config["mlp"]
         pool = nn.ModuleDict({
             "q": nn.Linear(dim, dim), "kv": nn.Linear(dim, 2 * dim), "proj": nn.Linear(dim, dim),
             "norm": self.layer_norm(dim),
-            "mlp": nn.ModuleDict({"fc1": nn.Linear(dim, self.config["mlp"]),
-                                  "fc2": nn.Linear(self.config["mlp"], dim)})})
+            "mlp": nn.ModuleDict({"fc1": nn.Linear(dim, mlp), "fc2": nn.Linear(mlp, dim)})})
         pool.register_parameter("latent", nn.Parameter(torch.zeros(1, 1, dim)))
         return pool
 
@@ -261,9 +267,9 @@ class VisionTransformer(nn.Module):
             z = torch.cat([*prefix, z + self.pos_embed], dim=1)
         return self.norm_pre(z) if c["norm_pre"] else z
 
-    def heads(self, x):
+    def heads(self, x, count=0):
         """[batch, tokens, heads * d] -> [batch, heads, tokens, d]"""
-        return x.unflatten(2, (self.config["heads"], -1)).transpose(1, 2)
+        return x.unflatten(2, (count or self.config["heads"], -1)).transpose(1, 2)
 
     def rope_none(self, i):
         return None
@@ -296,7 +302,8 @@ class VisionTransformer(nn.Module):
             q, k = self.turn(q, angles), self.turn(k, angles)
         scaled_by = self.choice("attention_scale")()
         o = torch.softmax(q @ k.transpose(2, 3) * scaled_by ** -0.5, dim=3) @ v
-        y = attn["proj"](o.transpose(1, 2).flatten(2))
+        o = o.transpose(1, 2).flatten(2)
+        y = attn["proj"](attn["norm"](o) if c["attention_norm"] else o)
         return y * block["ls1"]["gamma"] if c["layer_scale"] else y
 
     def attention_scale_head_dim(self):
@@ -313,6 +320,7 @@ class VisionTransformer(nn.Module):
             hidden = f(gate) * value
         else:
             hidden = f(hidden)
+        hidden = block["mlp"]["norm"](hidden) if c["mlp_norm"] else hidden
         y = block["mlp"]["fc2"](hidden)
         return y * block["ls2"]["gamma"] if c["layer_scale"] else y
 
@@ -343,8 +351,9 @@ class VisionTransformer(nn.Module):
     def pool_map(self, z, patches):
         """One learned query's attention over the patches, and an MLP."""
         pool = self.attn_pool
-        q = self.heads(pool["q"](pool.latent))
-        k, v = (self.heads(part) for part in pool["kv"](patches).chunk(2, dim=2))
+        count = self.config["pool_heads"]
+        q = self.heads(pool["q"](pool.latent), count)
+        k, v = (self.heads(part, count) for part in pool["kv"](patches).chunk(2, dim=2))
         o = torch.softmax(q @ k.transpose(2, 3) * q.shape[3] ** -0.5, dim=3) @ v
         y = pool["proj"](o.transpose(1, 2).flatten(2))
         hidden = ACTIVATIONS[self.config["activation"]](pool["mlp"]["fc1"](pool["norm"](y)))

@@ -197,8 +197,10 @@ static vit_status missing(const vit_binding *b, const char *ours, const char *co
 static vit_status load_row(float *to, const vit_binding *b, const vit_table *table,
                            const vit_parameter *p, const char *config, vit_error *error) {
     const char *ours = name_here(b, p);
+    const bool lacks = p->zeros[1] > 0; /* the part of the keys */
     size_t found = 0, parts = 1;
     if (!ours) return VIT_OK;
+    if (to && lacks) memset(to + p->zeros[0], 0, p->zeros[1] * sizeof *to);
     for (size_t i = 0; i < b->count; i++) {
         place at = {b, table, config, p, &b->sources[i], 0, 0};
         if (!means(at.s->ours, ours)) continue;
@@ -206,8 +208,9 @@ static vit_status load_row(float *to, const vit_binding *b, const vit_table *tab
         vit_layout_measure(&at.out, &at.in, at.s->row, p);
         const vit_status status = load_source(to, &at, error);
         if (status != VIT_OK) return status;
-        found++;
+        found += !lacks || parts == 1 || at.s->row->part != 1;
     }
+    if (lacks && parts > 1) parts--;
     return found == parts ? VIT_OK : missing(b, ours, config, error);
 }
 

@@ -81,6 +81,16 @@ static void size_facts(vit_config *c, const vit_binding *b) {
     c->channels = from_pixels ? shape[2] : shape[1];
 }
 
+/* Whether the bias of queries, keys and values is whole, or has the keys' part. */
+static bool has_key_bias(const vit_binding *b) {
+    const char *ours = "blocks.0.attn.qkv.bias";
+    bool found = !has(b, ours);
+    for (size_t i = 0; i < b->count; i++)
+        if (strcmp(b->sources[i].ours, ours) == 0)
+            found = found || vit_is_whole(b->sources[i].row) || b->sources[i].row->part == 1;
+    return found;
+}
+
 static void flag_facts(vit_config *c, const vit_binding *b) {
     for (size_t i = 0; i < VIT_KEYS; i++) {
         const char *const *shown = vit_switches[i].tensors;
@@ -88,6 +98,7 @@ static void flag_facts(vit_config *c, const vit_binding *b) {
             vit_switch_set(&vit_switches[i], &c->encoder,
                            has(b, shown[0]) || (shown[1] && has(b, shown[1])));
     }
+    c->key_bias = has_key_bias(b);
     c->head = has(b, "head.2.weight") ? VIT_HEAD_MLP
               : has(b, "head.weight") ? VIT_HEAD_LINEAR
                                       : VIT_HEAD_NONE;
@@ -103,6 +114,8 @@ static void pool_facts(vit_config *c, const vit_binding *b) {
     else if (has(b, "dist_token")) /* takes part in attention, as a register does */
         c->registers = 1;
     c->norm_before_pool = !has(b, "fc_norm.weight");
+    const size_t mlp = elements(b, "attn_pool.mlp.fc1.weight") / (c->dim > 0 ? c->dim : 1);
+    c->pool_mlp = mlp == c->mlp ? 0 : mlp;
 }
 
 static void class_facts(vit_config *c, const vit_binding *b) {
