@@ -34,14 +34,9 @@ static bool writes(const settings *s, int format) {
 
 enum { AS_WHAT = 1 }; /* vit_option.exclusive of --format and --json */
 
-#define PLACE(member) offsetof(settings, member)
-
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "The model"},
-    {.name = "model",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(model),
-     .argument = "NAME|MODEL",
+    {VIT_OPTION(TEXT, "model", model, "NAME|MODEL"),
      .help = "a file or a directory of weights: our own, or published\n"
              "ones (timm, Hugging Face, ...: docs/weights.md); or the\n"
              "name of a model in $VIT_MODELS or beside the program\n"
@@ -50,65 +45,32 @@ static const vit_option options[] = {
     VIT_LABELS_OPTION(settings),
     VIT_SIZE_OPTION(settings),
     VIT_TURN_OPTION(settings),
-    {.name = "list",
-     .kind = VIT_OPTION_FLAG,
-     .offset = PLACE(list),
-     .help = "list the named models with their training data and\n"
-             "accuracy; reads no picture"},
+    {VIT_FLAG("list", list), .help = "list the named models with their training data and\n"
+                                     "accuracy; reads no picture"},
     {.kind = VIT_OPTION_GROUP, .help = "The pictures"},
-    {.name = "files-from",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(files_from),
-     .argument = "FILE|-",
+    {VIT_OPTION(TEXT, "files-from", files_from, "FILE|-"),
      .help = "read the names of the pictures from a file, or from\n"
              "standard input, one a line"},
-    {.name = "null",
-     .letter = '0',
-     .kind = VIT_OPTION_FLAG,
-     .offset = PLACE(null),
+    {VIT_FLAG("null", null), .letter = '0',
      .help = "or -0: names in --files-from end with a zero byte\n"
              "instead of a newline, as find -print0 writes them"},
-    {.name = "recursive",
-     .kind = VIT_OPTION_FLAG,
-     .offset = PLACE(recursive),
+    {VIT_FLAG("recursive", recursive),
      .help = "a directory stands for the PNG and JPEG files in it and\n"
              "in its subdirectories, in the order of their names"},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
-    {.name = "top",
-     .kind = VIT_OPTION_COUNT,
-     .offset = PLACE(top),
-     .argument = "K",
+    {VIT_OPTION(COUNT, "top", top, "K"),
      .help = "the K likeliest classes (default: 3, or all if there\n"
              "are fewer)",
-     .min = 1,
-     .max = 1e6},
-    {.name = "format",
-     .kind = VIT_OPTION_CHOICE,
-     .offset = PLACE(format),
-     .optional = true,
-     .argument = "F",
+     .min = 1, .max = 1e6},
+    {VIT_OPTION(CHOICE, "format", format, "F"), .optional = true,
      .help = "text, json (one object a line for each picture, or\n"
              "model) or csv (a line for each picture; default: text)",
-     .choices = formats,
-     .exclusive = AS_WHAT},
-    {.name = "json",
-     .kind = VIT_OPTION_FLAG,
-     .offset = PLACE(json),
-     .help = "the same as --format json",
-     .exclusive = AS_WHAT},
-    {.name = "logits",
-     .kind = VIT_OPTION_FLAG,
-     .offset = PLACE(logits),
-     .help = "also the network's output for every class"},
-    {.name = "embed",
-     .kind = VIT_OPTION_FLAG,
-     .offset = PLACE(embed),
-     .help = "write the features that the head reads, instead of\n"
-             "classes, as JSON"},
-    {.name = "out",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(out),
-     .argument = "FILE",
+     .choices = formats, .exclusive = AS_WHAT},
+    {VIT_FLAG("json", json), .help = "the same as --format json", .exclusive = AS_WHAT},
+    {VIT_FLAG("logits", logits), .help = "also the network's output for every class"},
+    {VIT_FLAG("embed", embed), .help = "write the features that the head reads, instead of\n"
+                                       "classes, as JSON"},
+    {VIT_OPTION(TEXT, "out", out, "FILE"),
      .help = "with --embed: write the features into a .npy file, a\n"
              "row of float32 for each picture, NaN for one that could\n"
              "not be read"},

@@ -11,41 +11,27 @@ typedef struct settings {
     bool force;
 } settings;
 
-#define PLACE(member) offsetof(settings, member)
-
 static const char *const layouts[] = {"timm", "hf", "torchvision", "npz", "onnx", "pytorch", NULL};
 static const char *const types[] = {"f32", "bf16", "f16", NULL};
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What is written"},
-    {.name = "layout",
-     .kind = VIT_OPTION_CHOICE,
-     .offset = PLACE(layout),
-     .argument = "LAYOUT",
+    {VIT_OPTION(CHOICE, "layout", layout, "LAYOUT"),
      .help = "timm, hf, torchvision, npz, onnx or pytorch: what is to\n"
              "load OUT, a directory. hf is Hugging Face's library,\n"
              "transformers; npz has Google's names; onnx is one file,\n"
              "NAME.onnx; pytorch is model.py, the network in plain\n"
              "PyTorch, and its weights (default: OUT is a model file)",
      .choices = layouts},
-    {.name = "dtype",
-     .kind = VIT_OPTION_CHOICE,
-     .offset = PLACE(type),
-     .argument = "f32|bf16|f16",
+    {VIT_OPTION(CHOICE, "dtype", type, "f32|bf16|f16"),
      .help = "the type of the weights: float32, or bfloat16 or\n"
              "float16, to which they are rounded (default: f32)",
      .choices = types},
-    {.name = "force",
-     .kind = VIT_OPTION_FLAG,
-     .offset = PLACE(force),
-     .help = "write the model even if the layout cannot express all\n"
-             "of it, and say what is lost; never write one that the\n"
-             "library could not load"},
+    {VIT_FLAG("force", force), .help = "write the model even if the layout cannot express all\n"
+                                       "of it, and say what is lost; never write one that the\n"
+                                       "library could not load"},
     {.kind = VIT_OPTION_GROUP, .help = "What is read"},
-    {.name = "config",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(config),
-     .argument = "FILE",
+    {VIT_OPTION(TEXT, "config", config, "FILE"),
      .help = "in place of the config.json beside the weights"},
     VIT_LABELS_OPTION(settings),
 };

@@ -21,17 +21,12 @@ typedef struct settings {
     int turn;      /* vit_turn */
 } settings;
 
-#define PLACE(member) offsetof(settings, member)
-
 /* In the order of vit_split. */
 static const char *const splits[] = {"test", "train", "val", NULL};
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to measure"},
-    {.name = "model",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(model),
-     .argument = "NAME|MODEL",
+    {VIT_OPTION(TEXT, "model", model, "NAME|MODEL"),
      .help = "a file or a directory of weights: our own, or\n"
              "published ones (timm, Hugging Face, ...:\n"
              "docs/weights.md); or the name of a model in\n"
@@ -41,59 +36,33 @@ static const vit_option options[] = {
     VIT_LABELS_OPTION(settings),
     VIT_SIZE_OPTION(settings),
     VIT_TURN_OPTION(settings),
-    {.name = "data",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(data),
-     .argument = "DATA",
-     .help = VIT_DATA_HELP,
-     .required = true},
-    {.name = "split",
-     .kind = VIT_OPTION_CHOICE,
-     .offset = PLACE(split),
-     .argument = "test|train|val",
+    {VIT_OPTION(TEXT, "data", data, "DATA"), .help = VIT_DATA_HELP, .required = true},
+    {VIT_OPTION(CHOICE, "split", split, "test|train|val"),
      .help = "which of its pictures (default: test). For a folder\n"
              "without parts, test means those that the training\n"
              "held back, or all if the model was not trained on it",
      .choices = splits},
-    {.name = "list-unreadable",
-     .kind = VIT_OPTION_FLAG,
-     .offset = PLACE(list_unreadable),
+    {VIT_FLAG("list-unreadable", list_unreadable),
      .help = "name every file that is left out, not only three"},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
-    {.name = "json", .kind = VIT_OPTION_FLAG, .offset = PLACE(json), .help = "one JSON object"},
-    {.name = "confusion",
-     .kind = VIT_OPTION_FLAG,
-     .offset = PLACE(confusion),
-     .help = "also the confusion matrix: how often each class was\n"
-             "taken for each other one"},
-    {.name = "confusion-csv",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(confusion_csv),
-     .argument = "FILE.csv",
+    {VIT_FLAG("json", json), .help = "one JSON object"},
+    {VIT_FLAG("confusion", confusion), .help =
+                                           "also the confusion matrix: how often each class was\n"
+                                           "taken for each other one"},
+    {VIT_OPTION(TEXT, "confusion-csv", confusion_csv, "FILE.csv"),
      .help = "write the confusion matrix as a table with the names\n"
              "of the classes"},
-    {.name = "predictions",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(predictions),
-     .argument = "FILE.csv",
+    {VIT_OPTION(TEXT, "predictions", predictions, "FILE.csv"),
      .help = "write a line for each picture: its file or number,\n"
              "the true class, the answer, and the probabilities of\n"
              "the answer and of the true class"},
-    {.name = "logits",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(logits),
-     .argument = "FILE.npy",
+    {VIT_OPTION(TEXT, "logits", logits, "FILE.npy"),
      .help = "write the logits, float32 of [pictures][classes];\n"
              "those of --split train can be a teacher's answers,\n"
              "vit-train --teacher FILE.npy"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
-    {.name = "batch",
-     .kind = VIT_OPTION_COUNT,
-     .offset = PLACE(batch),
-     .argument = "N",
-     .help = "pictures at a time; changes no figure\n(default: automatic)",
-     .min = 1,
-     .max = 1e6},
+    {VIT_OPTION(COUNT, "batch", batch, "N"),
+     .help = "pictures at a time; changes no figure\n(default: automatic)", .min = 1, .max = 1e6},
     VIT_PRECISION_OPTION(settings, "f32"),
     VIT_THREADS_OPTION(settings, "changes no figure but the speed\n(default: all processors)"),
 };

@@ -22,106 +22,56 @@ typedef struct settings {
     bool json, faithful;
 } settings;
 
-#define PLACE(member) offsetof(settings, member)
-
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "The model"},
-    {.name = "model",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(model),
-     .argument = "NAME|MODEL",
+    {VIT_OPTION(TEXT, "model", model, "NAME|MODEL"),
      .help = "as for vit-classify (default: mnist)"},
     VIT_CONFIG_OPTION(settings),
     VIT_SIZE_OPTION(settings),
     VIT_TURN_OPTION(settings),
     {.kind = VIT_OPTION_GROUP, .help = "The map"},
-    {.name = "method",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(method),
-     .argument = "M,...",
+    {VIT_OPTION(TEXT, "method", method, "M,..."),
      .help = "attention, rollout, relevance, gradcam, gradient,\n"
              "integrated, occlusion, random, lens, similarity,\n"
              "positions (default: relevance); for a page the one that\n"
              "it starts with (default: attention)"},
-    {.name = "class",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(class_name),
-     .argument = "NAME|N",
+    {VIT_OPTION(TEXT, "class", class_name, "NAME|N"),
      .help = "the class that the map explains, by its label or its\n"
              "number from 0 (default: the answer)"},
-    {.name = "layer",
-     .kind = VIT_OPTION_COUNT,
-     .offset = PLACE(layer),
-     .optional = true,
-     .argument = "L",
+    {VIT_OPTION(COUNT, "layer", layer, "L"), .optional = true,
      .help = "for attention and similarity, from 0 (default: the\n"
              "last)",
      .max = 1e6},
-    {.name = "head",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(head),
-     .argument = "H|mean|max|min",
+    {VIT_OPTION(TEXT, "head", head, "H|mean|max|min"),
      .help = "for attention: one head, from 0, or all heads combined\n"
              "(default: each); for rollout how heads are combined\n"
              "(default: mean)"},
-    {.name = "query",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(query),
-     .argument = "Q",
+    {VIT_OPTION(TEXT, "query", query, "Q"),
      .help = "the token whose attention is shown: cls, regN, a patch\n"
              "N or ROW,COLUMN, mean (of patches), or pool (default:\n"
              "what the head reads)"},
-    {.name = "discard",
-     .kind = VIT_OPTION_NUMBER,
-     .offset = PLACE(discard),
-     .argument = "X",
+    {VIT_OPTION(NUMBER, "discard", discard, "X"),
      .help = "for rollout: leave out this share of each row's\n"
              "smallest weights (default: 0)",
-     .from_min = true,
-     .max = 0.9999},
-    {.name = "steps",
-     .kind = VIT_OPTION_COUNT,
-     .offset = PLACE(steps),
-     .argument = "N",
-     .help = "for integrated gradients (default: 32)",
-     .min = 1,
-     .max = 10000},
-    {.name = "seed",
-     .kind = VIT_OPTION_COUNT,
-     .offset = PLACE(seed),
-     .argument = "N",
-     .help = "for the random map (default: 0)"},
+     .from_min = true, .max = 0.9999},
+    {VIT_OPTION(COUNT, "steps", steps, "N"), .help = "for integrated gradients (default: 32)",
+     .min = 1, .max = 10000},
+    {VIT_OPTION(COUNT, "seed", seed, "N"), .help = "for the random map (default: 0)"},
     {.kind = VIT_OPTION_GROUP, .help = "What is written"},
-    {.name = "out",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(out),
-     .argument = "FILE",
+    {VIT_OPTION(TEXT, "out", out, "FILE"),
      .help = "FILE.png: the map over the picture, several methods\n"
              "side by side; .npy: the numbers; .json; or .html: a\n"
              "page to explore layers, heads and patches in a browser.\n"
              "For several pictures, % stands for the name: maps/%.png"},
-    {.name = "json",
-     .kind = VIT_OPTION_FLAG,
-     .offset = PLACE(json),
-     .help = "write maps to standard output, one object a line"},
-    {.name = "faithful",
-     .kind = VIT_OPTION_FLAG,
-     .offset = PLACE(faithful),
-     .help = "compare the methods with each other and with a random\n"
-             "map: the area under the class's probability while\n"
-             "patches are deleted in the order of the map (lower is\n"
-             "better), and inserted into the mean picture (higher is\n"
-             "better)"},
-    {.name = "layers",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(layers),
-     .argument = "L,...",
-     .help = "for a page: only these (default: all)"},
-    {.name = "heads",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(heads),
-     .argument = "H,...",
-     .help = "for a page: only these (default: all)"},
+    {VIT_FLAG("json", json), .help = "write maps to standard output, one object a line"},
+    {VIT_FLAG("faithful", faithful), .help =
+                                         "compare the methods with each other and with a random\n"
+                                         "map: the area under the class's probability while\n"
+                                         "patches are deleted in the order of the map (lower is\n"
+                                         "better), and inserted into the mean picture (higher is\n"
+                                         "better)"},
+    {VIT_OPTION(TEXT, "layers", layers, "L,..."), .help = "for a page: only these (default: all)"},
+    {VIT_OPTION(TEXT, "heads", heads, "H,..."), .help = "for a page: only these (default: all)"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     VIT_THREADS_OPTION(settings, "changes no digit of a map (default: all processors)"),
 };

@@ -15,24 +15,13 @@ typedef struct settings {
     bool tensors, json;
 } settings;
 
-#define PLACE(member) offsetof(settings, member)
-
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
-    {.name = "tensors",
-     .kind = VIT_OPTION_FLAG,
-     .offset = PLACE(tensors),
-     .help = "also each tensor: name, type, shape, and minimum,\n"
-             "maximum, mean and standard deviation of its elements"},
-    {.name = "json",
-     .kind = VIT_OPTION_FLAG,
-     .offset = PLACE(json),
-     .help = "one JSON object a line for each file"},
+    {VIT_FLAG("tensors", tensors), .help = "also each tensor: name, type, shape, and minimum,\n"
+                                           "maximum, mean and standard deviation of its elements"},
+    {VIT_FLAG("json", json), .help = "one JSON object a line for each file"},
     {.kind = VIT_OPTION_GROUP, .help = "What is read"},
-    {.name = "config",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(config),
-     .argument = "FILE",
+    {VIT_OPTION(TEXT, "config", config, "FILE"),
      .help = "in place of the config.json beside the weights"},
     VIT_LABELS_OPTION(settings),
 };

@@ -22,7 +22,6 @@ typedef struct settings {
     bool sample;
 } settings;
 
-#define PLACE(member) offsetof(settings, member)
 #define AT_ONCE 64 /* pictures or texts */
 
 /* In the order of vit_stop. */
@@ -31,112 +30,61 @@ VIT_CHECK_ROWS(stops, VIT_STOP_COUNT + 1);
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to read"},
-    {.name = "model",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(model),
-     .argument = "NAME|MODEL",
+    {VIT_OPTION(TEXT, "model", model, "NAME|MODEL"),
      .help = "a model that writes texts: trained here on strips,\n"
              "numbers:en-de, ... (docs/data.md), or a directory of\n"
              "Hugging Face's (docs/weights.md)",
      .required = true},
     VIT_TURN_OPTION(settings),
-    {.name = "text",
-     .kind = VIT_OPTION_LIST,
-     .offset = PLACE(texts),
-     .argument = "TEXT",
+    {VIT_OPTION(LIST, "text", texts, "TEXT"),
      .help = "the input of a model that reads texts; may be given\n"
              "several times. With - in place of PICTURE, each\n"
              "line of standard input is a text"},
-    {.name = "count",
-     .kind = VIT_OPTION_COUNT,
-     .offset = PLACE(count),
-     .argument = "N",
+    {VIT_OPTION(COUNT, "count", count, "N"),
      .help = "number of texts of a language model, which takes no\n"
              "input (default: 1)",
-     .min = 1,
-     .max = 1e6},
+     .min = 1, .max = 1e6},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
-    {.name = "json",
-     .kind = VIT_OPTION_FLAG,
-     .offset = PLACE(json),
-     .help = "one JSON object a line, with ids and score"},
-    {.name = "explain",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(explain),
-     .argument = "FILE",
+    {VIT_FLAG("json", json), .help = "one JSON object a line, with ids and score"},
+    {VIT_OPTION(TEXT, "explain", explain, "FILE"),
      .help = "for one picture or text: what the model looked at\n"
              "while it wrote each token. FILE.html: a page to\n"
              "explore all layers and heads in a browser;\n"
              "FILE.png: the last layer"},
     {.kind = VIT_OPTION_GROUP, .help = "How it is written"},
-    {.name = "beams",
-     .kind = VIT_OPTION_COUNT,
-     .offset = PLACE(beams),
-     .argument = "N",
+    {VIT_OPTION(COUNT, "beams", beams, "N"),
      .help = "width of the beam search; 1: greedy (default: the\n"
              "model's)",
-     .min = 1,
-     .max = 64},
-    {.name = "length",
-     .kind = VIT_OPTION_COUNT,
-     .offset = PLACE(length),
-     .argument = "N",
+     .min = 1, .max = 64},
+    {VIT_OPTION(COUNT, "length", length, "N"),
      .help = "most tokens of a text, its start token included\n"
              "(default: the model's)",
-     .min = 2,
-     .max = 16385},
-    {.name = "length-penalty",
-     .kind = VIT_OPTION_NUMBER,
-     .offset = PLACE(length_penalty),
-     .optional = true,
-     .argument = "X",
+     .min = 2, .max = 16385},
+    {VIT_OPTION(NUMBER, "length-penalty", length_penalty, "X"), .optional = true,
      .help = "for beams: the score of a text is its sum of log p,\n"
              "divided by tokens^X (default: the model's, or 1)",
-     .min = -100,
-     .max = 100},
-    {.name = "stop",
-     .kind = VIT_OPTION_CHOICE,
-     .offset = PLACE(stop),
-     .optional = true,
-     .argument = "usual|early|sure",
+     .min = -100, .max = 100},
+    {VIT_OPTION(CHOICE, "stop", stop, "usual|early|sure"), .optional = true,
      .help = "when the beam search ends. usual: no unfinished\n"
              "text is likely to overtake; early: as many texts as\n"
              "beams are finished; sure: none can overtake\n"
              "(default: the model's, or usual)",
      .choices = stops},
-    {.name = "no-repeat",
-     .kind = VIT_OPTION_COUNT,
-     .offset = PLACE(no_repeat),
-     .optional = true,
-     .argument = "N",
+    {VIT_OPTION(COUNT, "no-repeat", no_repeat, "N"), .optional = true,
      .help = "no sequence of N tokens comes twice; 0: any may\n"
              "(default: the model's, or 0)",
      .max = 1000},
-    {.name = "sample",
-     .kind = VIT_OPTION_FLAG,
-     .offset = PLACE(sample),
-     .help = "draw each token at random, with the model's\n"
-             "probabilities"},
-    {.name = "temperature",
-     .kind = VIT_OPTION_NUMBER,
-     .offset = PLACE(temperature),
-     .argument = "X",
+    {VIT_FLAG("sample", sample), .help = "draw each token at random, with the model's\n"
+                                         "probabilities"},
+    {VIT_OPTION(NUMBER, "temperature", temperature, "X"),
      .help = "with --sample: below 1, likelier tokens are drawn\n"
              "more often (default: 1)",
-     .min = 0,
-     .max = 1000},
-    {.name = "top-k",
-     .kind = VIT_OPTION_COUNT,
-     .offset = PLACE(top_k),
-     .argument = "N",
+     .min = 0, .max = 1000},
+    {VIT_OPTION(COUNT, "top-k", top_k, "N"),
      .help = "with --sample: draw from the N likeliest tokens\n"
              "(default: from all)",
-     .min = 1,
-     .max = 1e6},
-    {.name = "seed",
-     .kind = VIT_OPTION_COUNT,
-     .offset = PLACE(seed),
-     .argument = "N",
+     .min = 1, .max = 1e6},
+    {VIT_OPTION(COUNT, "seed", seed, "N"),
      .help = "with --sample: seed of the random numbers (default:\n"
              "0)"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},

@@ -12,41 +12,25 @@ typedef struct settings {
     uint64_t threads;
 } settings;
 
-#define PLACE(member) offsetof(settings, member)
-
 /* In the order of vit_split. */
 static const char *const splits[] = {"test", "train", "val", NULL};
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What is written"},
-    {.name = "out",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(out),
-     .argument = "FILE.html",
+    {VIT_OPTION(TEXT, "out", out, "FILE.html"),
      .help = "the page, one file that is complete in itself; also\n"
              "-o. A file that is not such a page is not replaced",
-     .letter = 'o',
-     .required = true},
+     .letter = 'o', .required = true},
     {.kind = VIT_OPTION_GROUP, .help = "What it shows beside the curves"},
-    {.name = "model",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(model),
-     .argument = "NAME|MODEL",
+    {VIT_OPTION(TEXT, "model", model, "NAME|MODEL"),
      .help = "the model that was trained: shows the filters of its\n"
              "first layer and its positions"},
     VIT_CONFIG_OPTION(settings),
-    {.name = "data",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(data),
-     .argument = "DATA",
+    {VIT_OPTION(TEXT, "data", data, "DATA"),
      .help = "with --model: its confusion matrix on these data, and\n"
              "the pictures that it gets most wrong"},
-    {.name = "split",
-     .kind = VIT_OPTION_CHOICE,
-     .offset = PLACE(split),
-     .argument = "test|train|val",
-     .help = "which pictures of DATA (default: test)",
-     .choices = splits},
+    {VIT_OPTION(CHOICE, "split", split, "test|train|val"),
+     .help = "which pictures of DATA (default: test)", .choices = splits},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     VIT_THREADS_OPTION(settings, "changes no byte (default: all processors)"),
 };

@@ -28,10 +28,9 @@ static const char *const keeps[] = {"last", "best", NULL};
 
 enum { HOW_LONG = 1 }; /* vit_option.exclusive of --epochs, --steps and --minutes */
 
-#define VALUE(type, member) .kind = VIT_OPTION_##type, .offset = offsetof(settings, member)
-
-#define RANGE(type, member, letter, low, high) \
-    VALUE(type, member), .argument = letter, .min = low, .max = high
+/* A number from `low` to `high`. */
+#define RANGE(type, word, member, letter, low, high) \
+    VIT_OPTION(type, word, member, letter), .min = low, .max = high
 
 /* An option that sets a key of the recipe, as --set does. */
 #define KEY(type, word, letter, low, high)                                      \
@@ -40,88 +39,61 @@ enum { HOW_LONG = 1 }; /* vit_option.exclusive of --epochs, --steps and --minute
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to train, on what"},
-    {.name = "data",
-     VALUE(TEXT, data),
-     .argument = "DATA",
-     .help = VIT_DATA_HELP ";\n"
-                           "FIRST+SECOND trains on both"},
-    {.name = "size",
-     VALUE(SIZE, size),
-     .argument = "N|HxW",
+    {VIT_OPTION(TEXT, "data", data, "DATA"), .help = VIT_DATA_HELP ";\n"
+                                                                   "FIRST+SECOND trains on both"},
+    {VIT_OPTION(SIZE, "size", size, "N|HxW"),
      .help = "resize the pictures of a folder to this, in pixels\n"
              "(default: by their sizes; with --init, the model's)"},
-    {.name = "list-unreadable",
-     VALUE(FLAG, list_unreadable),
+    {VIT_FLAG("list-unreadable", list_unreadable),
      .help = "name every file that is left out, not only three"},
-    {.name = "empty-classes", VALUE(FLAG, empty_classes), .help = "allow classes without pictures"},
-    {.name = "parts-are-classes",
-     VALUE(FLAG, parts_are_classes),
+    {VIT_FLAG("empty-classes", empty_classes), .help = "allow classes without pictures"},
+    {VIT_FLAG("parts-are-classes", parts_are_classes),
      .help = "allow folders of classes that are called train, val\n"
              "or test, as parts are"},
-    {.name = "preset",
-     VALUE(TEXT, preset),
-     .argument = "NAME|FILE",
+    {VIT_OPTION(TEXT, "preset", preset, "NAME|FILE"),
      .help = "network and recipe: mnist, mnist-quick, mnist-best,\n"
              "fashion, fashion-best, digits, cifar10, cifar10-30min,\n"
              "cifar10-best, folder, finetune, handwriting, lecture,\n"
              "strips, numbers, language, or a JSON file (default:\n"
              "the data decides; with --init: finetune)"},
-    {.name = "set",
-     VALUE(LIST, set),
-     .argument = "KEY=VALUE",
+    {VIT_OPTION(LIST, "set", set, "KEY=VALUE"),
      .help = "another value for a key of the preset (docs/presets.md);\n"
              "may be given again: --set dim=96 --set drop_path=0.1"},
-    {.name = "list-presets", VALUE(FLAG, list_presets), .help = "print the presets; no training"},
-    {.name = "init",
-     VALUE(TEXT, init),
-     .argument = "MODEL",
+    {VIT_FLAG("list-presets", list_presets), .help = "print the presets; no training"},
+    {VIT_OPTION(TEXT, "init", init, "MODEL"),
      .help = "start from the weights of a model (default: random ones)"},
-    {.name = "config", VALUE(TEXT, config), .argument = "FILE", .help = "config.json of --init"},
-    {.name = "out",
-     VALUE(TEXT, out),
-     .argument = "FILE",
+    {VIT_OPTION(TEXT, "config", config, "FILE"), .help = "config.json of --init"},
+    {VIT_OPTION(TEXT, "out", out, "FILE"),
      .help = "the model (default: NAME.safetensors of preset or data)"},
     {.kind = VIT_OPTION_GROUP, .help = "How long (one of these; default: the preset's epochs)"},
-    {.name = "epochs",
-     RANGE(NUMBER, epochs, "N", 0, 1e6),
-     .help = "passes over the training pictures",
+    {RANGE(NUMBER, "epochs", epochs, "N", 0, 1e6), .help = "passes over the training pictures",
      .exclusive = HOW_LONG},
-    {.name = "steps",
-     VALUE(STEPS, steps),
-     .argument = "N|n/N",
+    {VIT_OPTION(STEPS, "steps", steps, "N|n/N"),
      .help = "optimiser steps; 500/2000 stops after 500 steps of a\n"
              "schedule of 2,000",
      .exclusive = HOW_LONG},
-    {.name = "minutes",
-     RANGE(NUMBER, minutes, "M", 0, 1e6),
-     .help = "as many steps as fit into M minutes, test included",
-     .exclusive = HOW_LONG},
-    {.name = "keep",
-     VALUE(CHOICE, keep),
-     .argument = "last|best",
-     .choices = keeps,
+    {RANGE(NUMBER, "minutes", minutes, "M", 0, 1e6),
+     .help = "as many steps as fit into M minutes, test included", .exclusive = HOW_LONG},
+    {VIT_OPTION(CHOICE, "keep", keep, "last|best"), .choices = keeps,
      .help = "the model to write: that of the last step, or of the\n"
              "epoch with the best accuracy on the held-back pictures\n"
              "(default: last)"},
-    {.name = "patience",
-     RANGE(COUNT, patience, "N", 1, 1e6),
+    {RANGE(COUNT, "patience", patience, "N", 1, 1e6),
      .help = "stop after N epochs without better accuracy on the\n"
              "held-back pictures (default: never)"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     {.name = "batch",
      KEY(COUNT, "batch", "N", 1, 1e6),
      .help = "pictures a step (default: the preset's)"},
-    {.name = "accumulate",
-     RANGE(COUNT, accumulate, "N", 1, 65536),
+    {RANGE(COUNT, "accumulate", accumulate, "N", 1, 65536),
      .help = "a step takes the gradient of N batches; the same as N\n"
              "times --batch, which takes no more memory (default: 1)"},
     {.name = "lr",
      KEY(NUMBER, "lr", "X", 0, 100),
      .help = "highest learning rate (default: the preset's)"},
-    {.name = "find-lr",
-     VALUE(FLAG, find_lr),
-     .help = "no training: 160 steps at rising learning rates show how\n"
-             "high it may be; prints a value for --lr"},
+    {VIT_FLAG("find-lr", find_lr), .help =
+                                       "no training: 160 steps at rising learning rates show how\n"
+                                       "high it may be; prints a value for --lr"},
     {.name = "weight-decay",
      KEY(NUMBER, "weight_decay", "X", 0, 100),
      .from_min = true,
@@ -144,9 +116,7 @@ static const vit_option options[] = {
      .help = "multiply the learning rate by X from block to block\n"
              "towards the input, by 0.75 say (default: the preset's,\n"
              "1)"},
-    {.name = "teacher",
-     VALUE(TEXT, teacher),
-     .argument = "MODEL|FILE",
+    {VIT_OPTION(TEXT, "teacher", teacher, "MODEL|FILE"),
      .help = "learn from this model's answers as well (distillation),\n"
              "or from its stored logits for the training pictures:\n"
              "recipe keys distill and distill_temperature"},
@@ -156,53 +126,37 @@ static const vit_option options[] = {
      .help = "hold back N training pictures, or below 1 a share of\n"
              "them, to fit the temperature and to judge epochs\n"
              "(default: a tenth, at most 1,000)"},
-    {.name = "seed",
-     VALUE(COUNT, seed),
-     .argument = "N",
-     .help = "same seed, same bytes (default: 0)"},
+    {VIT_OPTION(COUNT, "seed", seed, "N"), .help = "same seed, same bytes (default: 0)"},
     {VIT_PRECISION_ROW("the preset's, or f32"), .key = "precision",
      .offset = offsetof(settings, keys)},
     VIT_THREADS_OPTION(settings, "changes no byte of the result (default: all processors)"),
-    {.name = "recompute",
-     VALUE(FLAG, recompute),
+    {VIT_FLAG("recompute", recompute),
      .help = "keep only the input of each block for the backward pass\n"
              "and recompute the rest: less memory, more time, the same\n"
              "bytes"},
     {.kind = VIT_OPTION_GROUP, .help = "Checkpoints"},
-    {.name = "checkpoint",
-     VALUE(TEXT, checkpoint),
-     .argument = "DIR",
+    {VIT_OPTION(TEXT, "checkpoint", checkpoint, "DIR"),
      .help = "save checkpoints there: after each epoch, within long\n"
              "ones, and when interrupted; the last two and the best\n"
              "are kept (default: none are saved)"},
-    {.name = "save-every",
-     RANGE(NUMBER, save_every, "M", 0, 1e6),
+    {RANGE(NUMBER, "save-every", save_every, "M", 0, 1e6),
      .help = "minutes between checkpoints in an epoch (default: 10)"},
-    {.name = "resume",
-     VALUE(FLAG, resume),
-     .help = "continue from the newest intact checkpoint in\n"
-             "--checkpoint DIR, or in NAME.checkpoint, which an\n"
-             "interrupted training left beside the model"},
-    {.name = "overwrite",
-     VALUE(FLAG, overwrite),
+    {VIT_FLAG("resume", resume), .help = "continue from the newest intact checkpoint in\n"
+                                         "--checkpoint DIR, or in NAME.checkpoint, which an\n"
+                                         "interrupted training left beside the model"},
+    {VIT_FLAG("overwrite", overwrite),
      .help = "replace a model and checkpoints of another training"},
     {.kind = VIT_OPTION_GROUP, .help = "Output"},
-    {.name = "log",
-     VALUE(TEXT, log),
-     .argument = "FILE.jsonl",
+    {VIT_OPTION(TEXT, "log", log, "FILE.jsonl"),
      .help = "write all events and notes there, one JSON object a\n"
              "line; with --resume they are appended"},
-    {.name = "report",
-     VALUE(TEXT, report),
-     .argument = "FILE.html",
+    {VIT_OPTION(TEXT, "report", report, "FILE.html"),
      .help = "a page that shows the training: curves, confusion\n"
              "matrix, the pictures it gets most wrong, what to try\n"
              "next; written during the training, and when interrupted"},
-    {.name = "tensorboard",
-     VALUE(TEXT, tensorboard),
-     .argument = "DIR",
+    {VIT_OPTION(TEXT, "tensorboard", tensorboard, "DIR"),
      .help = "write event files there, for tensorboard --logdir DIR"},
-    {.name = "json", VALUE(FLAG, json), .help = "write the events to standard output"},
+    {VIT_FLAG("json", json), .help = "write the events to standard output"},
 };
 
 static const vit_command command = {

@@ -13,18 +13,12 @@ typedef struct settings {
     bool recompute, json;
 } settings;
 
-#define VALUE(type, member) .kind = VIT_OPTION_##type, .offset = offsetof(settings, member)
-#define SIZE(member, explanation)                                                              \
-    {                                                                                          \
-        .name = #member, VALUE(COUNT, member), .argument = "N", .help = explanation, .min = 1, \
-        .max = 65536                                                                           \
-    }
+#define SIZE(member, explanation) \
+    { VIT_OPTION(COUNT, #member, member, "N"), .help = explanation, .min = 1, .max = 65536 }
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "The network"},
-    {.name = "preset",
-     VALUE(TEXT, preset),
-     .argument = "NAME|FILE",
+    {VIT_OPTION(TEXT, "preset", preset, "NAME|FILE"),
      .help = "the network, apart from the sizes below (default: mnist)"},
     SIZE(image, "side of the picture (default: the preset's, or 28)"),
     SIZE(channels, "1 or 3"),
@@ -34,38 +28,23 @@ static const vit_option options[] = {
     SIZE(heads, "attention heads"),
     SIZE(mlp, "width of the MLP"),
     SIZE(classes, "classes (default: 10)"),
-    {.name = "model",
-     VALUE(TEXT, model),
-     .argument = "MODEL",
+    {VIT_OPTION(TEXT, "model", model, "MODEL"),
      .help = "infer, read, explain: a file, directory or name of a\n"
              "model, in place of random weights; read needs it.\n"
              "model: the file to write"},
     {.kind = VIT_OPTION_GROUP, .help = "The measurement"},
     SIZE(batch, "pictures (default: train and ops 128, infer 1, gemm 8)"),
-    {.name = "beams",
-     VALUE(COUNT, beams),
-     .argument = "N",
-     .help = "read: width of the beam search (default: 1)",
-     .min = 1,
-     .max = 64},
-    {.name = "tokens",
-     VALUE(COUNT, tokens),
-     .argument = "N",
-     .help = "read: of each text (default: 20)",
-     .min = 1,
+    {VIT_OPTION(COUNT, "beams", beams, "N"), .help = "read: width of the beam search (default: 1)",
+     .min = 1, .max = 64},
+    {VIT_OPTION(COUNT, "tokens", tokens, "N"), .help = "read: of each text (default: 20)", .min = 1,
      .max = 16384},
     VIT_THREADS_OPTION(settings, "threads (default: as many as there are processors)"),
-    {.name = "precision",
-     VALUE(CHOICE, precision),
-     .optional = true,
-     .argument = "f32|bf16",
+    {VIT_OPTION(CHOICE, "precision", precision, "f32|bf16"), .optional = true,
      .help = "of matrix products (default: f32, a training's preset's)",
      .choices = vit_precision_names},
-    {.name = "recompute",
-     VALUE(FLAG, recompute),
-     .help = "train: keep only the input of each block for the\n"
-             "backward pass, and recompute the rest"},
-    {.name = "json", VALUE(FLAG, json), .help = "one JSON object a line"},
+    {VIT_FLAG("recompute", recompute), .help = "train: keep only the input of each block for the\n"
+                                               "backward pass, and recompute the rest"},
+    {VIT_FLAG("json", json), .help = "one JSON object a line"},
 };
 
 static const vit_command command = {

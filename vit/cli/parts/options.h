@@ -1,13 +1,10 @@
 /* The options of a program, described by one table from which they are parsed and checked and
  * --help is written.
  *
- *     struct settings { const char *data; uint64_t batch; bool json; };
+ *     typedef struct settings { const char *data; uint64_t batch; bool json; } settings;
  *     static const vit_option options[] = {
  *         {.kind = VIT_OPTION_GROUP, .help = "What"},
- *         {.name = "batch",
- *          .kind = VIT_OPTION_COUNT,
- *          .offset = offsetof(struct settings, batch),
- *          .argument = "N",
+ *         {VIT_OPTION(COUNT, "batch", batch, "N"),
  *          .help = "pictures a step (default: 128)",
  *          .min = 1,
  *          .max = 65536},
@@ -19,6 +16,8 @@
  */
 #ifndef VIT_CLI_PARTS_OPTIONS_H
 #define VIT_CLI_PARTS_OPTIONS_H
+
+#include <stddef.h>
 
 #include "vit/base/error.h"
 #include "vit/base/text.h"
@@ -69,6 +68,13 @@ typedef struct vit_option {
     bool required;
     int exclusive; /* not 0: only one of the options with this number may be given */
 } vit_option;
+
+/* The beginning of a row: its kind, its name, its member of the program's `settings`, and the
+ * placeholder for its value. */
+#define VIT_OPTION(form, word, member, value) \
+    .name = word, .kind = VIT_OPTION_##form, .offset = offsetof(settings, member), .argument = value
+#define VIT_FLAG(word, member) \
+    .name = word, .kind = VIT_OPTION_FLAG, .offset = offsetof(settings, member)
 
 typedef struct vit_command {
     const char *name;     /* "vit-train" */

@@ -56,11 +56,8 @@ extern const char *const vit_turn_names[];      /* "model", "exif", "never", NUL
     "used"
 
 /* --threads, for a uint64_t `threads` in the settings; 0: not given, all processors. */
-#define VIT_THREADS_OPTION(settings, explanation)                                           \
-    {                                                                                       \
-        .name = "threads", .kind = VIT_OPTION_COUNT, .offset = offsetof(settings, threads), \
-        .argument = "N", .help = explanation, .min = 1, .max = 1024                         \
-    }
+#define VIT_THREADS_OPTION(settings, explanation) \
+    { VIT_OPTION(COUNT, "threads", threads, "N"), .help = explanation, .min = 1, .max = 1024 }
 
 /* The help of --data. */
 #define VIT_DATA_HELP                                       \
@@ -74,36 +71,32 @@ extern const char *const vit_turn_names[];      /* "model", "exif", "never", NUL
 
 /* --config, --labels, --size and --turn of the model, for `const char *config`, `const char
  * *labels`, `vit_size size` and `int turn` (a vit_turn) in the settings. */
-#define VIT_CONFIG_OPTION(settings)                                                      \
-    {                                                                                    \
-        .name = "config", .kind = VIT_OPTION_TEXT, .offset = offsetof(settings, config), \
-        .argument = "FILE",                                                              \
-        .help = "of published weights: the config, instead of the\n"                     \
-                "config.json beside them"                                                \
+#define VIT_CONFIG_OPTION(settings)                                      \
+    {                                                                    \
+        VIT_OPTION(TEXT, "config", config, "FILE"),                      \
+            .help = "of published weights: the config, instead of the\n" \
+                    "config.json beside them"                            \
     }
-#define VIT_LABELS_OPTION(settings)                                                      \
-    {                                                                                    \
-        .name = "labels", .kind = VIT_OPTION_TEXT, .offset = offsetof(settings, labels), \
-        .argument = "FILE",                                                              \
-        .help = "names of the classes, in place of the model's: one a\n"                 \
-                "line, or a JSON list or object; or imagenet-1k"                         \
+#define VIT_LABELS_OPTION(settings)                                          \
+    {                                                                        \
+        VIT_OPTION(TEXT, "labels", labels, "FILE"),                          \
+            .help = "names of the classes, in place of the model's: one a\n" \
+                    "line, or a JSON list or object; or imagenet-1k"         \
     }
-#define VIT_SIZE_OPTION(settings)                                                    \
-    {                                                                                \
-        .name = "size", .kind = VIT_OPTION_SIZE, .offset = offsetof(settings, size), \
-        .argument = "N|HxW",                                                         \
-        .help = "the network's input in pixels, instead of the\n"                    \
-                "model's: positions are resampled"                                   \
+#define VIT_SIZE_OPTION(settings)                                     \
+    {                                                                 \
+        VIT_OPTION(SIZE, "size", size, "N|HxW"),                      \
+            .help = "the network's input in pixels, instead of the\n" \
+                    "model's: positions are resampled"                \
     }
 
-#define VIT_TURN_OPTION(settings)                                                      \
-    {                                                                                  \
-        .name = "turn", .kind = VIT_OPTION_CHOICE, .offset = offsetof(settings, turn), \
-        .argument = "HOW",                                                             \
-        .help = "pictures of cameras: exif turns them upright as they\n"               \
-                "say, never takes them as they are stored (default:\n"                 \
-                "model: turned for our own and Hugging Face's)",                       \
-        .choices = vit_turn_names                                                      \
+#define VIT_TURN_OPTION(settings)                                            \
+    {                                                                        \
+        VIT_OPTION(CHOICE, "turn", turn, "HOW"),                             \
+            .help = "pictures of cameras: exif turns them upright as they\n" \
+                    "say, never takes them as they are stored (default:\n"   \
+                    "model: turned for our own and Hugging Face's)",         \
+            .choices = vit_turn_names                                        \
     }
 
 /* The value of VIT_CPU, which vit_program_start has checked; NULL if it is not set. */

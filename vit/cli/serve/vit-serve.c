@@ -25,55 +25,31 @@ typedef struct settings {
     int log, precision, turn;
 } settings;
 
-#define PLACE(member) offsetof(settings, member)
-
 /* An option for a number from 1 to `most`. */
-#define LIMIT(member, word, most, text)                                                   \
-    {                                                                                     \
-        .name = word, .kind = VIT_OPTION_COUNT, .offset = PLACE(member), .argument = "N", \
-        .help = text, .min = 1, .max = most                                               \
-    }
+#define LIMIT(member, word, most, text) \
+    { VIT_OPTION(COUNT, word, member, "N"), .help = text, .min = 1, .max = most }
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "The models"},
-    {.name = "model",
-     .kind = VIT_OPTION_LIST,
-     .offset = PLACE(models),
-     .argument = "MODEL",
+    {VIT_OPTION(LIST, "model", models, "MODEL"),
      .help = "a model to serve, as for vit-classify; NAME=MODEL gives\n"
              "it another name; may be given several times\n"
              "(default: all in $VIT_MODELS, beside the program and\n"
              "within it)"},
     VIT_TURN_OPTION(settings),
     {.kind = VIT_OPTION_GROUP, .help = "Who may ask"},
-    {.name = "host",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(host),
-     .argument = "ADDRESS",
+    {VIT_OPTION(TEXT, "host", host, "ADDRESS"),
      .help = "the address to listen on; 0.0.0.0 is all of them\n"
              "(default: 127.0.0.1, this machine alone)"},
-    {.name = "port",
-     .kind = VIT_OPTION_COUNT,
-     .offset = PLACE(port),
-     .argument = "N",
-     .help = "0: any free port (default: 8080)",
+    {VIT_OPTION(COUNT, "port", port, "N"), .help = "0: any free port (default: 8080)",
      .max = 65535},
-    {.name = "key-file",
-     .kind = VIT_OPTION_TEXT,
-     .offset = PLACE(key_file),
-     .argument = "FILE",
+    {VIT_OPTION(TEXT, "key-file", key_file, "FILE"),
      .help = "answer only requests with Authorization: Bearer KEY,\n"
              "where KEY is a line of this file"},
-    {.name = "allow-host",
-     .kind = VIT_OPTION_LIST,
-     .offset = PLACE(hosts),
-     .argument = "NAME",
+    {VIT_OPTION(LIST, "allow-host", hosts, "NAME"),
      .help = "a name of this server, besides localhost and addresses;\n"
              "may be given several times"},
-    {.name = "allow-origin",
-     .kind = VIT_OPTION_LIST,
-     .offset = PLACE(origins),
-     .argument = "URL",
+    {VIT_OPTION(LIST, "allow-origin", origins, "URL"),
      .help = "a site, such as https://example.org, whose pages may\n"
              "ask; may be given several times"},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
@@ -90,10 +66,7 @@ static const vit_option options[] = {
     LIMIT(per_address, "max-per-address", 10000,
           "the same from one address; more are refused with 429\n"
           "(default: 128)"),
-    {.name = "timeout",
-     .kind = VIT_OPTION_NUMBER,
-     .offset = PLACE(timeout),
-     .argument = "SECONDS",
+    {VIT_OPTION(NUMBER, "timeout", timeout, "SECONDS"),
      .help = "the longest that a request may take to arrive, to wait\n"
              "for its turn, and its client to read the answer\n"
              "(default: 30)",
@@ -102,19 +75,13 @@ static const vit_option options[] = {
     LIMIT(batch, "batch", 4096,
           "pictures that wait together are computed together, at\n"
           "most N; changes no digit of an answer (default: 64)"),
-    {.name = "delay",
-     .kind = VIT_OPTION_NUMBER,
-     .offset = PLACE(delay),
-     .argument = "MS",
+    {VIT_OPTION(NUMBER, "delay", delay, "MS"),
      .help = "milliseconds that a picture waits for others, to be\n"
              "computed together (default: none)",
      .max = 10000},
     VIT_PRECISION_OPTION(settings, "f32"),
     VIT_THREADS_OPTION(settings, "changes no digit of an answer (default: all processors)"),
-    {.name = "log",
-     .kind = VIT_OPTION_CHOICE,
-     .offset = PLACE(log),
-     .argument = "HOW",
+    {VIT_OPTION(CHOICE, "log", log, "HOW"),
      .help = "a line for each request on standard error: none, text or\n"
              "json (default: none)",
      .choices = logs},
