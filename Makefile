@@ -84,6 +84,8 @@ $(BUILD)/obj/vit/image/codec/stb.o: EXTRA = -fwrapv -fno-sanitize=shift
 $(BUILD)/obj/vit/image/resize.o $(BUILD)/obj/vit/ops/pool.o \
   $(BUILD)/obj/vit/train/augment/augment.o: EXTRA = -O3
 $(BUILD)/obj/vit/image/digit/%.o: EXTRA = -O3
+# cmocka gives every test a state, which few look at.
+$(BUILD)/obj/tests/%.o: EXTRA = -Wno-unused-parameter
 
 # The lists of headers name $(BUILD) itself: it may be given as another path to the same place.
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags

@@ -97,13 +97,11 @@ static void check_peak(size_t peak, size_t weights, double copies) {
 
 /* Of the floats; a tensor has 4 MiB, and so have its pages of the file. */
 static void test_one_copy(void **state) {
-    (void)state;
     const size_t weights = save_model(FILE_NAME);
     check_peak(peak_of(&(vit_model_options){0}, VIT_PRECISION_F32), weights, 1.125);
 }
 
 static void test_half_a_copy(void **state) {
-    (void)state;
 #if defined(__SANITIZE_ADDRESS__)
     skip(); /* keeps what was freed */
 #endif
@@ -121,7 +119,6 @@ static void test_half_a_copy(void **state) {
 /* What was given back is not made whole again by huge pages, which Linux does by itself in time, or
  * at once when it is asked. */
 static void test_given_back_for_good(void **state) {
-    (void)state;
     const size_t size = (size_t)16 << 20, kept = (size_t)64 << 10, collapse = 25;
     uint8_t *memory = vit_alloc(1, size);
     assert_non_null(memory);
@@ -136,7 +133,6 @@ static void test_given_back_for_good(void **state) {
 
 /* What is given back is 0, and nothing beside it changes, however it lies in its pages. */
 static void test_given_back(void **state) {
-    (void)state;
     const size_t size = (size_t)5 << 20, places[] = {0, 1, 4095, 4096, 4097, 3 << 20, 5 << 20};
     uint8_t *memory = vit_alloc_unset(1, size), *want = vit_alloc(1, size);
     assert_true(memory && want);
@@ -155,7 +151,6 @@ static void test_given_back(void **state) {
 /* Builds that look for it find a read of what was given back or never set: as NaN, which an answer
  * cannot hide, or as AddressSanitizer's report. */
 static void test_reads_are_found(void **state) {
-    (void)state;
     float *memory = vit_alloc(100, sizeof *memory), *unset = vit_alloc_unset(1, sizeof *unset);
     assert_true(memory && unset);
     vit_discard(memory + 40, 20 * sizeof *memory);
@@ -205,7 +200,6 @@ static long answer(size_t count) {
 
 /* A kilobyte lost for each picture would be 4 MiB. */
 static void test_pictures_leave_nothing(void **state) {
-    (void)state;
 #if defined(__SANITIZE_ADDRESS__)
     skip(); /* keeps what was freed */
 #endif

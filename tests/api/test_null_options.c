@@ -115,7 +115,6 @@ static const struct {
 #define COUNT (sizeof functions / sizeof *functions)
 
 static void test_calls(void **state) {
-    (void)state;
     for (size_t i = 0; i < 2 * COUNT; i++) {
         vit_error error = {0};
         const vit_status status = functions[i / 2].call(i % 2 == 0, &error);
@@ -152,7 +151,6 @@ static size_t check_header(const char *text, const char *path) {
 }
 
 static void test_headers(void **state) {
-    (void)state;
     glob_t headers;
     size_t found = 0;
     assert_int_equal(glob("vit/*.h", 0, NULL, &headers), 0);
@@ -172,14 +170,12 @@ static void test_headers(void **state) {
 }
 
 static int open_model(void **state) {
-    (void)state;
     vit_draw_digit(digit, 3, 1);
     return vit_model_load(&model, MNIST, NULL) != VIT_OK ||
            vit_session_new(&session, model, NULL, NULL) != VIT_OK;
 }
 
 static int close_model(void **state) {
-    (void)state;
     vit_session_free(session);
     vit_model_free(model);
     return 0;
@@ -187,7 +183,6 @@ static int close_model(void **state) {
 
 /* Nothing is cleared or freed without a fault. */
 static void test_nothing(void **state) {
-    (void)state;
     vit_evaluation_clear(NULL);
     vit_map_clear(NULL);
     vit_curves_clear(NULL);

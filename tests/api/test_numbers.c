@@ -45,7 +45,6 @@ static vit_session *session_of(const vit_model *m) {
 }
 
 static void test_prepared(void **state) {
-    (void)state;
     vit_error error;
     float logits[2 * CLASSES], features[2 * DIM];
     vit_model *m = overflowing();
@@ -69,7 +68,6 @@ static vit_bytes png_of(const uint8_t *pixels) {
 
 /* One by one, and among others: the black picture is answered as if it were alone. */
 static void test_pictures(void **state) {
-    (void)state;
     vit_error error;
     float one[CLASSES], many[4 * CLASSES], features[4 * DIM];
     vit_answer about[4];
@@ -103,7 +101,6 @@ static void test_pictures(void **state) {
 }
 
 static void test_evaluate(void **state) {
-    (void)state;
     static const int64_t classes[] = {0, 1};
     const vit_arrays arrays = {.height = SIDE,
                                .width = SIDE,
@@ -121,7 +118,6 @@ static void test_evaluate(void **state) {
 }
 
 static void test_maps(void **state) {
-    (void)state;
     vit_error error;
     vit_map map;
     vit_buffer page;

@@ -372,7 +372,6 @@ static void test_published(void **state) {
  * settings beside them (tests/fixtures/make_roads.py): as a directory, and the file alone, to which
  * the config is named. */
 static void test_pickled(void **state) {
-    (void)state;
     static const char *const files[] = {"timm_gap/pytorch_model.bin",
                                         "timm_saver/model_best.pth.tar",
                                         "lightning/last.ckpt",
@@ -397,7 +396,6 @@ static void test_pickled(void **state) {
 
 /* A student and a teacher: neither is taken. */
 static void test_two_networks(void **state) {
-    (void)state;
     char path[5000];
     vit_model *m;
     vit_error e;
@@ -407,7 +405,6 @@ static void test_two_networks(void **state) {
 
 /* Published weights as bytes, to which the config is named. */
 static void test_memory(void **state) {
-    (void)state;
     char directory[5000], weights[5000], config[5000];
     vit_bytes bytes;
     vit_model *m;
@@ -429,7 +426,6 @@ static void test_memory(void **state) {
 /* ---- just trained ---- */
 
 static void test_trained(void **state) {
-    (void)state;
     static const char preset[] =
         "{\"model\": {\"image\": [28, 28], \"channels\": 1, \"patch\": 14, "
         "\"dim\": 24, \"depth\": 2, \"heads\": 3, \"mlp\": 40, "
@@ -453,7 +449,6 @@ static void test_trained(void **state) {
 
 /* They share what is rounded. */
 static void test_shared(void **state) {
-    (void)state;
     char path[5000];
     const vit_network *networks[2], *own;
     vit_cpu cpu;
@@ -472,7 +467,6 @@ static void test_shared(void **state) {
 
 /* Where the processor has no bfloat16, a model is not opened for it, and says why. */
 static void test_refused(void **state) {
-    (void)state;
     char path[5000];
     vit_model *m;
     vit_error e;
@@ -489,7 +483,6 @@ static void test_refused(void **state) {
 }
 
 static void test_bf16(void **state) {
-    (void)state;
     if (!check_bf16_cpu()) skip(); /* of it, nothing above was tested */
 }
 

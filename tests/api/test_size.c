@@ -39,7 +39,6 @@ static void check_answer(size_t height, size_t width, const vit_image *picture,
 }
 
 static void test_timm(void **state) {
-    (void)state;
     FILE *file = open_fixture("sizes.txt");
     size_t height, width, w, h, count = 0;
     float logits[CLASSES];
@@ -55,7 +54,6 @@ static void test_timm(void **state) {
 }
 
 static void test_refused_options(void **state) {
-    (void)state;
     vit_model *model;
     vit_error error;
     const vit_model_options odd = {.height = 25, .width = 24}, huge = {.height = 8192};
@@ -72,7 +70,6 @@ static void test_refused_options(void **state) {
 
 /* Without memory the model stays what it was. */
 static void test_no_memory(void **state) {
-    (void)state;
     vit_tensors *opened;
     vit_model_file file;
     vit_error error;
@@ -100,7 +97,6 @@ static void test_no_memory(void **state) {
     "{\"op\": \"center_crop\", \"height\": " #height ", \"width\": " #width "}, "
 
 static void test_lists(void **state) {
-    (void)state;
     static const struct {
         size_t height, width, new_height, new_width;
         const char *before, *after;
@@ -149,7 +145,6 @@ static void test_lists(void **state) {
 }
 
 static void test_refused_lists(void **state) {
-    (void)state;
     static const struct {
         const char *json, *message;
     } cases[] = {

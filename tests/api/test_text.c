@@ -97,7 +97,6 @@ static void check_answer(const vit_text_answer *a) {
 }
 
 static void test_texts(void **state) {
-    (void)state;
     static const char *const asked[] = {"one", "three two", "four", "", "one one one one one"};
     static const vit_status status[] = {VIT_OK, VIT_OK, VIT_ERROR_MISMATCH, VIT_ERROR_ARGUMENT,
                                         VIT_ERROR_MISMATCH};
@@ -125,7 +124,6 @@ static void test_texts(void **state) {
 }
 
 static void test_pictures(void **state) {
-    (void)state;
     const vit_picture pictures[] = {{.name = "tests/fixtures/image_rgb.png"},
                                     {.name = "there is none.png"},
                                     {.name = "tests/fixtures/image_grey.jpg"}};
@@ -147,7 +145,6 @@ static void test_pictures(void **state) {
 }
 
 static void test_language(void **state) {
-    (void)state;
     vit_text_answer answers[4], again[4];
     vit_error error;
     const vit_text_options options = {.sample = true, .seed = 3};
@@ -169,7 +166,6 @@ static void test_language(void **state) {
 }
 
 static void test_options(void **state) {
-    (void)state;
     static const vit_text_options bad[] = {{.beams = 65},
                                            {.length = 9},
                                            {.sample = true, .beams = 2},
@@ -196,7 +192,6 @@ static void replace(const vit_bytes *file, const char *from, const char *to) {
 
 /* A vocabulary that does not fit the embedding, or is not there. */
 static void test_damaged(void **state) {
-    (void)state;
     vit_bytes file;
     vit_model *model;
     vit_error error;
@@ -216,7 +211,6 @@ static void test_damaged(void **state) {
 /* Layouts are of classifiers. */
 static void test_not_exported(void **state) {
     static const char *const layouts[] = {"timm", "hf", "torchvision", "npz", "onnx", "pytorch"};
-    (void)state;
     make_model(model_path(), NOTHING);
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
         vit_error error;
@@ -230,7 +224,6 @@ static void test_not_exported(void **state) {
 
 /* Weights that are numbers, and logits that are none: no text, however it is looked for. */
 static void test_no_numbers(void **state) {
-    (void)state;
     vit_model *m;
     vit_error error;
     make_scaled(model_path(), NOTHING, 1e30F);

@@ -10,7 +10,6 @@
 #include "vit/base/arena.h"
 
 static void test_takes_are_aligned_and_apart(void **state) {
-    (void)state;
     vit_arena arena;
     assert_int_equal(vit_arena_init(&arena, 64 * 7 + 5 * VIT_ARENA_GAP, "a test", NULL), VIT_OK);
     const size_t sizes[] = {1, 64, 65, 0, 63};
@@ -29,7 +28,6 @@ static void test_takes_are_aligned_and_apart(void **state) {
 }
 
 static void test_full_arena_gives_null_and_goes_on(void **state) {
-    (void)state;
     vit_arena arena;
     assert_int_equal(vit_arena_init(&arena, 100 + VIT_ARENA_GAP, "a test", NULL), VIT_OK);
     assert_null(vit_arena_take(&arena, 101 + VIT_ARENA_GAP));
@@ -46,7 +44,6 @@ static void test_full_arena_gives_null_and_goes_on(void **state) {
 }
 
 static void test_reset_gives_the_same_again(void **state) {
-    (void)state;
     vit_arena arena;
     assert_int_equal(vit_arena_init(&arena, 4096, "a test", NULL), VIT_OK);
     assert_non_null(vit_arena_take(&arena, 10));
@@ -68,7 +65,6 @@ static void take_some(vit_arena *arena) {
 }
 
 static void test_counting_predicts_the_need(void **state) {
-    (void)state;
     vit_arena counted = vit_arena_count();
     take_some(&counted);
     assert_null(vit_arena_take(&counted, 0));
@@ -86,7 +82,6 @@ static void test_counting_predicts_the_need(void **state) {
 }
 
 static void test_no_memory_is_said(void **state) {
-    (void)state;
     vit_arena arena;
     vit_error error;
     fault_arm(1);

@@ -25,7 +25,6 @@
 #endif
 
 static void test_names(void **state) {
-    (void)state;
     const char *const names[] = {"scalar", "neon", "avx2", "avx512", "avx512bf16"};
     for (int i = 0; i < 5; i++) {
         vit_cpu cpu = VIT_CPU_SCALAR;
@@ -42,7 +41,6 @@ static void test_names(void **state) {
 
 /* The compiler's own detection, which also asks the operating system. */
 static void test_detection_agrees_with_the_compiler(void **state) {
-    (void)state;
 #if defined(__x86_64__)
     vit_cpu expected = VIT_CPU_SCALAR;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
@@ -61,7 +59,6 @@ static void test_detection_agrees_with_the_compiler(void **state) {
 }
 
 static void test_brand_fits_any_buffer(void **state) {
-    (void)state;
     char whole[64], part[64];
     vit_cpu_brand(whole, sizeof whole);
     size_t length = strlen(whole);
@@ -78,7 +75,6 @@ static void test_brand_fits_any_buffer(void **state) {
 }
 
 static void test_count(void **state) {
-    (void)state;
     const int count = vit_cpu_count();
     assert_in_range(count, 1, 1 << 20);
 #ifdef __linux__
@@ -118,7 +114,6 @@ static double third(void) {
 }
 
 static void test_mode_is_entered_and_left(void **state) {
-    (void)state;
     fenv_t before;
     fegetenv(&before);
     const double nearest = third();
@@ -157,7 +152,6 @@ static void test_mode_is_entered_and_left(void **state) {
 
 /* A host that traps divisions by zero must not die inside, and traps again afterwards. */
 static void test_traps_are_masked_inside(void **state) {
-    (void)state;
 #if defined(__SSE__)
     const unsigned usual = _mm_getcsr();
     const unsigned all_traps = usual & ~0x1f80u & ~0x3fu;
@@ -190,7 +184,6 @@ static void put(const char *directory, const char *name, const char *text) {
 }
 
 static void test_quota_of_version_2(void **state) {
-    (void)state;
     assert_int_equal(vit_cpu_quota("r"), 0);
     put("r/proc/self", "cgroup", "0::/a/b\n");
     assert_int_equal(vit_cpu_quota("r"), 0);
@@ -210,7 +203,6 @@ static void test_quota_of_version_2(void **state) {
 }
 
 static void test_quota_of_version_1(void **state) {
-    (void)state;
     put("r/proc/self", "cgroup", "5:memory:/x\n4:cpu,cpuacct:/docker/1234\n0::/\n");
     put("r/sys/fs/cgroup/cpu", "cpu.cfs_period_us", "100000\n");
     put("r/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "-1\n");

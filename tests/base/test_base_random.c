@@ -11,7 +11,6 @@
 
 /* The vectors published with Random123 (kat_vectors, philox4x32, 10 rounds). */
 static void test_philox_known_answers(void **state) {
-    (void)state;
     static const struct {
         uint32_t counter[4], key[2], expected[4];
     } cases[] = {
@@ -40,7 +39,6 @@ static vit_random example(void) {
 /* Computed by an independent implementation in Python (normals with mpmath): these are what a
  * training depends on, so they may never change. */
 static void test_streams_are_fixed_for_ever(void **state) {
-    (void)state;
     static const uint32_t words[] = {0x57391402, 0x10e588f9, 0x6a6c260b, 0xbacdcee3,
                                      0x5fc8e3e3, 0x28f7d6fe, 0x0a2b5c5a, 0x30ae1b0e};
     static const double uniforms[] = {0x1.5ce45010e588ep-2, 0x1.a9b098bacdceep-2,
@@ -56,7 +54,6 @@ static void test_streams_are_fixed_for_ever(void **state) {
 }
 
 static void test_every_part_of_the_address_counts(void **state) {
-    (void)state;
     vit_random streams[] = {
         example(),
         vit_random_start(0x0123456789abcdee, VIT_RANDOM_AUGMENT, 3, 7),
@@ -75,7 +72,6 @@ static void test_every_part_of_the_address_counts(void **state) {
 
 /* With n = 3 * 2^30, plain scaling or a remainder would give some results twice as often. */
 static void test_below_is_unbiased(void **state) {
-    (void)state;
     vit_random r = vit_random_start(1, VIT_RANDOM_TEST, 0, 0);
     const uint32_t n = 3u << 30;
     const int draws = 300000;
@@ -92,7 +88,6 @@ static void test_below_is_unbiased(void **state) {
 }
 
 static void test_below_reaches_all(void **state) {
-    (void)state;
     vit_random r = vit_random_start(2, VIT_RANDOM_TEST, 0, 0);
     int counts[5] = {0};
     for (int i = 0; i < 50000; i++) counts[vit_random_below(&r, 5)]++;
@@ -100,7 +95,6 @@ static void test_below_reaches_all(void **state) {
 }
 
 static void test_uniform(void **state) {
-    (void)state;
     vit_random r = vit_random_start(3, VIT_RANDOM_TEST, 0, 0);
     double sum = 0, squares = 0;
     const int n = 400000;
@@ -115,7 +109,6 @@ static void test_uniform(void **state) {
 }
 
 static void test_normal(void **state) {
-    (void)state;
     vit_random r = vit_random_start(4, VIT_RANDOM_TEST, 0, 0);
     /* Shares of a normal distribution below these: from tables of the error function. */
     static const double edges[] = {-3, -2, -1, -0.5, 0, 0.5, 1, 2, 3};
@@ -140,7 +133,6 @@ static void test_normal(void **state) {
 }
 
 static void test_shuffle_permutes_evenly(void **state) {
-    (void)state;
     vit_random r = vit_random_start(5, VIT_RANDOM_TEST, 0, 0);
     int counts[3][3][3] = {{{0}}};
     const int n = 60000;

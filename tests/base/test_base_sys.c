@@ -18,7 +18,6 @@
 /* ---- memory ---- */
 
 static void test_memory(void **state) {
-    (void)state;
     for (size_t n = 0; n < 200; n++) {
         unsigned char *p = vit_alloc(n, 3);
         assert_non_null(p);
@@ -37,7 +36,6 @@ static void test_memory(void **state) {
 }
 
 static void test_memory_grows(void **state) {
-    (void)state;
     int *p = vit_realloc(NULL, 0, 3, sizeof *p);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(p[i], 0);
@@ -55,7 +53,6 @@ static void test_memory_grows(void **state) {
 }
 
 static void test_multiply_and_strdup(void **state) {
-    (void)state;
     size_t product = 0;
     assert_true(vit_multiply(SIZE_MAX, 1, &product) && product == SIZE_MAX);
     assert_true(vit_multiply(SIZE_MAX, 0, &product) && product == 0);
@@ -74,7 +71,6 @@ static void test_multiply_and_strdup(void **state) {
 /* ---- reading ---- */
 
 static void test_read_file(void **state) {
-    (void)state;
     vit_bytes bytes;
     vit_error error;
     put_file("file", "0123456789");
@@ -97,7 +93,6 @@ static void test_read_file(void **state) {
 }
 
 static void test_read_refuses(void **state) {
-    (void)state;
     vit_bytes bytes;
     vit_error error;
     static const struct {
@@ -120,7 +115,6 @@ static void test_read_refuses(void **state) {
 
 /* Files of /proc have the size 0 and yet a content: like one that grows while it is read. */
 static void test_read_a_file_that_lies_about_its_size(void **state) {
-    (void)state;
     struct stat info;
     if (stat("/proc/self/maps", &info) != 0 || info.st_size != 0) {
         print_message("this system has no /proc/self/maps\n");
@@ -170,7 +164,6 @@ static vit_status read_pipe(vit_bytes *bytes, size_t size, size_t limit, bool st
 }
 
 static void test_read_pipes(void **state) {
-    (void)state;
     vit_bytes bytes;
     vit_error error;
     static const size_t sizes[] = {0, 1, 4096, 65535, 65536, 65537, 200000};
@@ -188,7 +181,6 @@ static void test_read_pipes(void **state) {
 }
 
 static void test_map_file(void **state) {
-    (void)state;
     vit_bytes bytes;
     vit_error error;
     put_file("file", "0123456789");
@@ -210,7 +202,6 @@ static void test_map_file(void **state) {
 /* ---- names ---- */
 
 static void test_paths(void **state) {
-    (void)state;
     put_file("file", "x");
     assert_int_equal(symlink("file", "link"), 0);
     assert_int_equal(symlink("nowhere", "dangling"), 0);
@@ -233,7 +224,6 @@ static void test_paths(void **state) {
 }
 
 static void test_list_directory(void **state) {
-    (void)state;
     char **names;
     size_t count;
     vit_error error;
@@ -259,7 +249,6 @@ static void test_list_directory(void **state) {
 }
 
 static void test_list_large_directory(void **state) {
-    (void)state;
     char name[200];
     for (int i = 0; i < 300; i++) {
         snprintf(name, sizeof name, "%0150d", i * 7919 % 300);
@@ -277,7 +266,6 @@ static void test_list_large_directory(void **state) {
 }
 
 static void test_make_and_remove(void **state) {
-    (void)state;
     vit_error error;
     assert_int_equal(vit_make_directory("new", &error), VIT_OK);
     assert_int_equal(vit_make_directory("new", &error), VIT_OK);
@@ -297,7 +285,6 @@ static void test_make_and_remove(void **state) {
 }
 
 static void test_clock(void **state) {
-    (void)state;
     double before = vit_clock(), last = before;
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     for (int i = 0; i < 1000; i++) {
@@ -337,7 +324,6 @@ static vit_status list_it(vit_error *error) {
 }
 
 static void test_readers_under_every_failure(void **state) {
-    (void)state;
     vit_status (*const readers[])(vit_error *) = {read_it, map_it, list_it};
     put_file("file", "some text");
     for (size_t i = 0; i < 3; i++) {

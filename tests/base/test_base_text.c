@@ -22,7 +22,6 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static void test_parse_u64(void **state) {
-    (void)state;
     uint64_t v = 7;
     assert_true(vit_parse_u64("0", &v) && v == 0);
     assert_true(vit_parse_u64("0042", &v) && v == 42);
@@ -34,7 +33,6 @@ static void test_parse_u64(void **state) {
 }
 
 static void test_parse_double(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         double value;
@@ -77,7 +75,6 @@ static void test_parse_double(void **state) {
 /* 2^53 + 1 written with thousands of zeros lies exactly between two doubles and goes to the even
  * one; a single digit at the very end decides otherwise. */
 static void test_parse_long_texts(void **state) {
-    (void)state;
     static const struct {
         const char *before;
         char repeated;
@@ -104,7 +101,6 @@ static void test_parse_long_texts(void **state) {
 }
 
 static void test_format_known(void **state) {
-    (void)state;
     static const struct {
         double value;
         const char *text;
@@ -158,7 +154,6 @@ static void test_format_known(void **state) {
 /* Over all magnitudes: what is written reads back (by the C library, in the C locale), and with
  * one digit less nothing would. */
 static void test_format_is_shortest(void **state) {
-    (void)state;
     vit_random r = vit_random_start(1, VIT_RANDOM_TEST, 0, 0);
     for (int i = 0; i < 30000; i++) {
         uint64_t bits = (uint64_t)vit_random_u32(&r) << 32 | vit_random_u32(&r);
@@ -181,7 +176,6 @@ static void test_format_is_shortest(void **state) {
 }
 
 static void test_format_float_reads_back(void **state) {
-    (void)state;
     vit_random r = vit_random_start(2, VIT_RANDOM_TEST, 0, 0);
     for (int i = 0; i < 30000; i++) {
         uint32_t bits = vit_random_u32(&r);
@@ -243,12 +237,10 @@ static void test_comma_locale_changes_nothing(void **state) {
 }
 
 static int restore_locale(void **state) {
-    (void)state;
     return setlocale(LC_ALL, "C") == NULL;
 }
 
 static void test_text_grows(void **state) {
-    (void)state;
     vit_string t = {0};
     vit_string_add(&t, "%s-%d", "abc", 7);
     assert_string_equal(t.text, "abc-7");
@@ -269,7 +261,6 @@ static void test_text_grows(void **state) {
 }
 
 static void test_text_remembers_failure(void **state) {
-    (void)state;
     vit_string t = {0};
     vit_string_add_bytes(&t, "abc", 3);
     vit_string_add_bytes(&t, "abc", SIZE_MAX - 3);
@@ -308,7 +299,6 @@ static void check_json(const char *text, const char *expected) {
 #define BAD "\xef\xbf\xbd"
 
 static void test_json_strings(void **state) {
-    (void)state;
     check_json("", "\"\"");
     check_json("a/b \x7f", "\"a/b \x7f\"");
     check_json("\"\\\b\f\n\r\t\x01\x1f", "\"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u001f\"");
@@ -326,7 +316,6 @@ static void test_json_strings(void **state) {
 }
 
 static void test_utf8_against_jansson(void **state) {
-    (void)state;
     for (unsigned i = 1; i < 0x10000; i++) {
         const char text[] = {(char)(i >> 8), (char)(i & 0xff), 0};
         size_t length = vit_utf8_length(text);
@@ -339,7 +328,6 @@ static void test_utf8_against_jansson(void **state) {
 }
 
 static void test_nearest(void **state) {
-    (void)state;
     static const char *const names[] = {"--data", "--preset", "--epochs", "--steps", "--seed",
                                         "--json", "--batch",  "avx2",     "avx512",  "lr"};
     static const struct {
@@ -379,7 +367,6 @@ static void test_nearest(void **state) {
 }
 
 static void test_errors(void **state) {
-    (void)state;
     vit_error e;
     assert_int_equal(vit_fail(&e, VIT_ERROR_FORMAT, "%s: width is %zu", "a.png", (size_t)7),
                      VIT_ERROR_FORMAT);
@@ -403,7 +390,6 @@ static void test_errors(void **state) {
 
 /* One sentence, valid UTF-8, no newline, whatever a file's name is. */
 static void test_messages_are_clean(void **state) {
-    (void)state;
     vit_error e;
     vit_fail(&e, VIT_ERROR_IO, "cannot open %s", "a\nb\x1b[31m\xff\xc3\xa9\xed\xa0\x80.png");
     assert_string_equal(e.message, "cannot open a?b?[31m?\xc3\xa9???.png");
@@ -427,7 +413,6 @@ static void test_messages_are_clean(void **state) {
 }
 
 static void test_status_names(void **state) {
-    (void)state;
     for (int i = VIT_OK; i <= VIT_ERROR_CANCELLED; i++) {
         const char *name = vit_status_name((vit_status)i);
         assert_true(strlen(name) > 0 && strcmp(name, "unknown") != 0);
@@ -440,7 +425,6 @@ static void test_status_names(void **state) {
 }
 
 static void test_endings(void **state) {
-    (void)state;
     assert_true(vit_has_ending("a.png", ".png") && vit_has_ending("a.b.png", ".png"));
     assert_false(vit_has_ending(".png", ".png") || vit_has_ending("a.PNG", ".png"));
     assert_false(vit_has_ending("ng", ".png") || vit_has_ending("", ".png"));

@@ -39,7 +39,6 @@ static vit_status write_file(const char *path, const char *a, const char *b, vit
 }
 
 static void test_writer_writes(void **state) {
-    (void)state;
     vit_error error;
     mode_t old = umask(027);
     assert_int_equal(write_file("new", "abc", "def", &error), VIT_OK);
@@ -61,7 +60,6 @@ static void test_writer_writes(void **state) {
 }
 
 static void test_writer_is_invisible_until_committed(void **state) {
-    (void)state;
     put_file("file", "old");
     vit_writer *w;
     assert_int_equal(vit_writer_open(&w, "file", NULL), VIT_OK);
@@ -75,7 +73,6 @@ static void test_writer_is_invisible_until_committed(void **state) {
 
 /* Two at once, as two runs of a program would: each has its own temporary file. */
 static void test_writers_do_not_meet(void **state) {
-    (void)state;
     vit_writer *a, *b;
     assert_int_equal(vit_writer_open(&a, "file", NULL), VIT_OK);
     assert_int_equal(vit_writer_open(&b, "file", NULL), VIT_OK);
@@ -89,7 +86,6 @@ static void test_writers_do_not_meet(void **state) {
 }
 
 static void test_writer_follows_links(void **state) {
-    (void)state;
     assert_int_equal(mkdir("real", 0777), 0);
     put_file("real/file", "old");
     assert_int_equal(symlink("real/file", "link"), 0);
@@ -102,7 +98,6 @@ static void test_writer_follows_links(void **state) {
 }
 
 static void test_writer_refuses(void **state) {
-    (void)state;
     static const struct {
         const char *path, *says;
     } cases[] = {
@@ -125,7 +120,6 @@ static void test_writer_refuses(void **state) {
 
 /* What a user without rights may not write; root, who may, becomes nobody in a child. */
 static void test_writer_needs_permission(void **state) {
-    (void)state;
     put_file("protected", "old");
     assert_int_equal(mkdir("closed", 0755), 0);
     assert_int_equal(chmod("protected", 0444), 0);
@@ -149,7 +143,6 @@ static void test_writer_needs_permission(void **state) {
 
 /* The system itself refuses to write on, after a short write: a limit on the size of files. */
 static void test_writer_meets_a_full_disk(void **state) {
-    (void)state;
     put_file("file", "old");
     struct rlimit before, small;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -170,7 +163,6 @@ static void test_writer_meets_a_full_disk(void **state) {
 }
 
 static void test_short_and_interrupted_transfers(void **state) {
-    (void)state;
     fault_trickle(true);
     vit_bytes bytes;
     assert_int_equal(write_file("file", "0123456789", "abcdefgh", NULL), VIT_OK);
@@ -184,7 +176,6 @@ static void test_short_and_interrupted_transfers(void **state) {
 
 /* Writing on after a failure cannot be committed, even when the disk has room again. */
 static void test_a_failed_writer_stays_failed(void **state) {
-    (void)state;
     put_file("file", "old");
     vit_writer *w;
     vit_error error;
@@ -217,7 +208,6 @@ static void check_failed_write(vit_status status, const vit_error *error, int sy
 }
 
 static void test_writer_under_every_failure(void **state) {
-    (void)state;
     long n = 1;
     int syncs = 0, closes = 0, unnoticed = 0;
     for (;; n++) {

@@ -44,7 +44,6 @@ static void name_processors(char *text, size_t size) {
 }
 
 static void test_bound_threads_are_as_many(void **state) {
-    (void)state;
     char affinity[256];
     name_processors(affinity, sizeof affinity);
     const char *const settings[] = {"OMP_PROC_BIND=true",
@@ -64,7 +63,6 @@ static void test_bound_threads_are_as_many(void **state) {
 }
 
 static void test_omp_num_threads_is_the_default(void **state) {
-    (void)state;
     assert_int_equal(ask("OMP_NUM_THREADS=1", "default"), 1);
     assert_int_equal(ask("OMP_NUM_THREADS=1", "most"), ask("", "most"));
     assert_int_equal(ask("OMP_NUM_THREADS=1000", "default"), ask("", "most"));
@@ -130,12 +128,10 @@ static int limited(int resource, rlim_t most) {
 }
 
 static void test_no_process_to_be_had(void **state) {
-    (void)state;
     assert_int_equal(ask("", "processes"), 1);
 }
 
 static void test_no_memory_for_a_thread(void **state) {
-    (void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip(); /* sanitizers need terabytes of addresses */
 #endif
@@ -160,7 +156,6 @@ static void fork_in_a_team(void *context) {
 }
 
 static void test_children_of_fork_compute(void **state) {
-    (void)state;
     int status = -1;
     assert_int_equal(child_computes(), 0);
     assert_true(all_is_done());
@@ -172,7 +167,6 @@ static void test_children_of_fork_compute(void **state) {
 
 /* The host's OpenMP is ours, too. */
 static void test_children_of_a_host_with_openmp_compute(void **state) {
-    (void)state;
     assert_int_equal(ask("", "host"), 0);
 }
 

@@ -46,7 +46,6 @@ static void write_line(FILE *file) {
 }
 
 static void test_json_line(void **state) {
-    (void)state;
     FILE *file = fopen("json", "w");
     assert_non_null(file);
     write_line(file);
@@ -58,7 +57,6 @@ static void test_json_line(void **state) {
 }
 
 static void test_json_line_that_cannot_be_written(void **state) {
-    (void)state;
     FILE *full = fopen("/dev/full", "w");
     if (full == NULL) {
         skip();
@@ -81,7 +79,6 @@ static void assert_line(const vit_event *event, double val_top1, size_t width,
 }
 
 static void test_progress_line_fits(void **state) {
-    (void)state;
     const vit_event event = {.epoch = 1.5,
                              .epochs = 10,
                              .loss = 0.25,
@@ -105,7 +102,6 @@ static void test_progress_line_fits(void **state) {
 }
 
 static void test_progress_line_leaves_out_the_unknown(void **state) {
-    (void)state;
     const vit_event event = {.epoch = 2,
                              .epochs = 2,
                              .loss = (double)NAN,
@@ -115,7 +111,6 @@ static void test_progress_line_leaves_out_the_unknown(void **state) {
 }
 
 static void test_durations_and_counts(void **state) {
-    (void)state;
     char text[32];
     assert_string_equal(vit_format_duration(text, 0), "0:00");
     assert_string_equal(vit_format_duration(text, 59.6), "1:00");
@@ -141,7 +136,6 @@ static void assert_visible(const char *text, size_t width, const char *expected)
 }
 
 static void test_nothing_steers_the_terminal(void **state) {
-    (void)state;
     assert_visible("cat", 5, "cat  ");
     assert_visible("cats", 2, "cats");
     assert_visible("\x1b[31mred\n\r\x7f", 0, "?[31mred???");
@@ -159,7 +153,6 @@ static void put_bytes(const char *path, const char *bytes, size_t size) {
 }
 
 static void test_names(void **state) {
-    (void)state;
     static const char *const expected[] = {"a.png", "b c.png", "-", "d\r", "last"};
     put_file("list", "\na.png\r\nb c.png\n\r\n\n-\nd\r\r\nlast");
     vit_name_list list;
@@ -189,7 +182,6 @@ static void assert_list_refused(const char *path, vit_status status, const char 
 }
 
 static void test_lists_that_are_none(void **state) {
-    (void)state;
     put_bytes("binary", "a\nb\0c\n", 6);
     assert_list_refused("binary", VIT_ERROR_FORMAT, "line 2 holds a zero byte");
     static char longest[4098];
@@ -223,7 +215,6 @@ static void assert_found(const char *name, const char *expected) {
 }
 
 static void test_find_model(void **state) {
-    (void)state;
     assert_int_equal(mkdir("shipped", 0700), 0);
     assert_int_equal(mkdir("folder", 0700), 0);
     assert_int_equal(mkdir("empty", 0700), 0);
@@ -244,7 +235,6 @@ static void test_find_model(void **state) {
 }
 
 static void test_find_no_model(void **state) {
-    (void)state;
     char *path;
     vit_error error;
     setenv("VIT_MODELS", "shipped", 1);

@@ -78,7 +78,6 @@ static vit_request parse(line *l, const char *text) {
 }
 
 static void test_both_ways_to_give_a_value(void **state) {
-    (void)state;
     static const char *const texts[] = {
         "--data d --batch 7 --seed 18446744073709551615 --lr 0.5 --split val --steps 3/9 --json",
         "--data=d --batch=7 --seed=18446744073709551615 --lr=.5 --split=val --steps=3/9 --json"};
@@ -98,7 +97,6 @@ static void test_both_ways_to_give_a_value(void **state) {
 }
 
 static void test_what_is_not_given_stays(void **state) {
-    (void)state;
     settings s = {.batch = 5, .lr = 2, .data = "before"};
     char *argv[] = {"vit-test", NULL};
     int argc = 1;
@@ -109,7 +107,6 @@ static void test_what_is_not_given_stays(void **state) {
 }
 
 static void test_steps_without_a_schedule(void **state) {
-    (void)state;
     line l;
     assert_int_equal(parse(&l, "--steps 12"), VIT_REQUEST_RUN);
     assert_int_equal(l.settings.steps.steps, 12);
@@ -117,7 +114,6 @@ static void test_steps_without_a_schedule(void **state) {
 }
 
 static void test_sizes(void **state) {
-    (void)state;
     line l;
     assert_int_equal(parse(&l, "--size 192x320"), VIT_REQUEST_RUN);
     assert_true(l.settings.size.height == 192 && l.settings.size.width == 320);
@@ -126,7 +122,6 @@ static void test_sizes(void **state) {
 }
 
 static void test_operands_keep_their_order(void **state) {
-    (void)state;
     line l;
     assert_int_equal(parse(&l, "a --json b - --batch 3 -- --c -d"), VIT_REQUEST_RUN);
     static const char *const expected[] = {"vit-test", "a", "b", "-", "--c", "-d"};
@@ -136,7 +131,6 @@ static void test_operands_keep_their_order(void **state) {
 }
 
 static void test_values_that_look_like_options(void **state) {
-    (void)state;
     line l;
     assert_int_equal(parse(&l, "--data=--json"), VIT_REQUEST_RUN);
     assert_string_equal(l.settings.data, "--json");
@@ -148,7 +142,6 @@ static void test_values_that_look_like_options(void **state) {
 }
 
 static void test_refusals(void **state) {
-    (void)state;
     static const char *const cases[][2] = {
         {"--batch 12x", "--batch: \"12x\" is not a whole number"},
         {"--batch=-3", "--batch: \"-3\" is not a whole number"},
@@ -207,14 +200,12 @@ static void test_refusals(void **state) {
 }
 
 static void test_far_names_are_not_suggested(void **state) {
-    (void)state;
     line l;
     assert_int_equal(parse(&l, "--quantization 3"), VIT_REQUEST_REFUSED);
     assert_string_equal(l.error.message, "unknown option --quantization");
 }
 
 static void test_help_and_version_win(void **state) {
-    (void)state;
     line l;
     assert_int_equal(parse(&l, "--batch 3 --help --nonsense"), VIT_REQUEST_HELP);
     assert_int_equal(parse(&l, "--version --batch x"), VIT_REQUEST_VERSION);
@@ -223,7 +214,6 @@ static void test_help_and_version_win(void **state) {
 }
 
 static void test_required_and_no_operands(void **state) {
-    (void)state;
     static const vit_option needed[] = {
         OPTION(data, VIT_OPTION_TEXT, .argument = "DATA", .help = "", .required = true)};
     static const vit_command strict = {.name = "vit-strict", .options = needed, .option_count = 1};
@@ -237,7 +227,6 @@ static void test_required_and_no_operands(void **state) {
 }
 
 static void test_help_is_aligned(void **state) {
-    (void)state;
     static const char expected[] = "usage: vit-test [OPTION...] THING...\n"
                                    "\n"
                                    "What:\n"
@@ -310,7 +299,6 @@ static vit_request parse_forms(line *l, const char *text) {
 
 /* 0 that is given is not the same as nothing. */
 static void test_optional(void **state) {
-    (void)state;
     line l;
     assert_int_equal(parse_forms(&l, ""), VIT_REQUEST_RUN);
     assert_false(l.settings.layer.given || l.settings.share.given || l.settings.part.given);
@@ -326,7 +314,6 @@ static void test_optional(void **state) {
 }
 
 static void test_keys(void **state) {
-    (void)state;
     line l;
     assert_int_equal(
         parse_forms(&l, "--how val --decay .05 --balance --freeze 18446744073709551615"),

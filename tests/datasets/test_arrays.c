@@ -135,7 +135,6 @@ static vit_evaluation evaluate(const vit_model *m, const char *data, const vit_a
 }
 
 static void test_roads(void **state) {
-    (void)state;
     const vit_arrays arrays = in_memory(48);
     float want[40], got[40];
     put_images("d/x_train.npy", 0, 48);
@@ -163,7 +162,6 @@ static void test_roads(void **state) {
 /* Without a test part a sixth of each class is held back, and a model is tested with those that its
  * training did not see; another one with all. */
 static void test_held_back(void **state) {
-    (void)state;
     vit_dataset d;
     size_t of_class[10] = {0}, held[10] = {0};
     for (size_t i = 0; i < COUNT; i++) of_class[labels[i]]++;
@@ -191,7 +189,6 @@ static void test_held_back(void **state) {
 /* ---- forms ---- */
 
 static void test_labels(void **state) {
-    (void)state;
     uint8_t narrow[COUNT], big[2 * COUNT];
     const size_t column[] = {COUNT, 1}, row[] = {COUNT};
     vit_dataset d;
@@ -221,7 +218,6 @@ static void test_labels(void **state) {
 
 /* Columns first, and colours. */
 static void test_fortran(void **state) {
-    (void)state;
     static uint8_t turned[12 * 16 * 8 * 3];
     static const size_t shape[] = {12, 16, 8, 3};
     vit_string t = {0};
@@ -251,7 +247,6 @@ static void test_fortran(void **state) {
 
 /* Of a size that no patches fit, or not the network's: as the model prepares a picture itself. */
 static void test_other_sizes(void **state) {
-    (void)state;
     static uint8_t pixels[12 * 50 * 37];
     int64_t two[12];
     float want[12 * 10];
@@ -289,7 +284,6 @@ static void test_other_sizes(void **state) {
 /* ---- what is refused ---- */
 
 static void test_refused(void **state) {
-    (void)state;
     static float floats[12 * 4];
     static const size_t rows[] = {12, 4}, first[] = {12, 3, 2, 2}, square[] = {12, 2, 2};
     int64_t wrong[COUNT];
@@ -333,7 +327,6 @@ static void test_refused(void **state) {
 /* Cut off anywhere, and every bit of the header turned: refused, or read as the picture it then is,
  * but never more. */
 static void test_damaged(void **state) {
-    (void)state;
     const vit_dataset_options o = {
         .need = VIT_PART_TRAIN, .want = VIT_PART_TRAIN, .empty_classes = true};
     vit_bytes whole;
@@ -364,7 +357,6 @@ static void test_damaged(void **state) {
 
 /* Every bit of an archive, and every length: the CRC-32 finds what the headers do not. */
 static void test_damaged_archive(void **state) {
-    (void)state;
     const vit_dataset_options o = {
         .need = VIT_PART_TRAIN, .want = VIT_PART_TRAIN, .empty_classes = true};
     static const size_t square[] = {4, 2, 2};
@@ -393,7 +385,6 @@ static void test_damaged_archive(void **state) {
 
 /* What a caller may get wrong. */
 static void test_caller(void **state) {
-    (void)state;
     static const struct {
         vit_arrays arrays;
         const char *says;

@@ -95,7 +95,6 @@ static void check_labels(const vit_records *r, const char *first) {
 }
 
 static void test_published(void **state) {
-    (void)state;
     const char *root = getenv("VIT_DATA");
     char path[512];
     vit_dataset set;
@@ -128,7 +127,6 @@ static void test_published(void **state) {
 /* ---- small ones ---- */
 
 static void test_cifar10(void **state) {
-    (void)state;
     vit_dataset set;
     put_cifar10(".", 3);
     open_set(&set, ".", &both);
@@ -147,7 +145,6 @@ static void test_cifar10(void **state) {
 }
 
 static void test_checksum_is_of_the_training_part(void **state) {
-    (void)state;
     vit_dataset set;
     char checksum[65];
     put_cifar10(".", 3);
@@ -169,7 +166,6 @@ static void test_checksum_is_of_the_training_part(void **state) {
 }
 
 static void test_inside_the_archives_directory(void **state) {
-    (void)state;
     vit_dataset set;
     assert_int_equal(vit_make_directory("cifar-10-batches-bin", NULL), VIT_OK);
     refuse_set(".", &any, VIT_ERROR_FORMAT, "./cifar-10-batches-bin: holds no", "data_batch_1.bin");
@@ -188,7 +184,6 @@ static void test_inside_the_archives_directory(void **state) {
 }
 
 static void test_cifar100(void **state) {
-    (void)state;
     vit_dataset set;
     put_cifar100(".");
     open_set(&set, ".", &both);
@@ -215,7 +210,6 @@ static void test_cifar100(void **state) {
 /* ---- names ---- */
 
 static void test_names_from_the_file(void **state) {
-    (void)state;
     vit_dataset set;
     put_cifar10(".", 2);
     put_file("batches.meta.txt", "a\r\nb\r\n\r\nc\nd\ne\nf\ng\nh\ni\nlast one");
@@ -235,7 +229,6 @@ static void test_names_from_the_file(void **state) {
 }
 
 static void test_known_names(void **state) {
-    (void)state;
     vit_dataset set;
     char *saved = vit_strdup(getenv("VIT_DATA") != NULL ? getenv("VIT_DATA") : "");
     unsetenv("VIT_DATA");
@@ -254,7 +247,6 @@ static void test_known_names(void **state) {
 /* ---- files that are wrong ---- */
 
 static void test_cut_off(void **state) {
-    (void)state;
     uint8_t bytes[2 * (PICTURE + 1)] = {0};
     size_t count;
     vit_error error;
@@ -281,7 +273,6 @@ static void test_cut_off(void **state) {
 }
 
 static void test_labels_out_of_range(void **state) {
-    (void)state;
     uint8_t bytes[3 * (PICTURE + 2)];
     size_t count;
     vit_error error;
@@ -304,7 +295,6 @@ static void test_labels_out_of_range(void **state) {
 }
 
 static void test_missing_files(void **state) {
-    (void)state;
     put_cifar10(".", 2);
     assert_int_equal(unlink("data_batch_4.bin.gz"), 0);
     refuse_set(".", &both, VIT_ERROR_IO, "has no data_batch_4.bin", "data_batch_4.bin.gz");
@@ -316,7 +306,6 @@ static void test_missing_files(void **state) {
 /* ---- a system that fails ---- */
 
 static void test_faults(void **state) {
-    (void)state;
     put_cifar10(".", 2);
     put_file("batches.meta.txt", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n");
     for (long n = 1;; n++) {
@@ -387,7 +376,6 @@ static void put_pickle(const char *path, size_t count, unsigned classes, unsigne
 
 /* The same pictures, labels and checksum as from the binary files. */
 static void test_python(void **state) {
-    (void)state;
     vit_dataset binary, set;
     char path[64];
     assert_int_equal(vit_make_directory("bin", NULL), VIT_OK);
@@ -417,7 +405,6 @@ static void test_python(void **state) {
 }
 
 static void test_python_of_100(void **state) {
-    (void)state;
     vit_dataset set;
     put_pickle("train", 12, 100, 0);
     put_pickle("test", 5, 100, 50);
@@ -439,7 +426,6 @@ static void test_python_of_100(void **state) {
 
 /* What is cut off, or not what is expected, or would run code. */
 static void test_python_that_is_damaged(void **state) {
-    (void)state;
     static pickle p;
     vit_bytes out;
     vit_error error;

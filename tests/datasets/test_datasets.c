@@ -37,13 +37,11 @@ static void put(const char *name, const void *bytes, size_t size) {
 }
 
 static int make_directory(void **state) {
-    (void)state;
     snprintf(directory, sizeof directory, "/tmp/vit-datasets-XXXXXX");
     return mkdtemp(directory) != NULL ? 0 : -1;
 }
 
 static int remove_directory(void **state) {
-    (void)state;
     char **names, path[256];
     size_t count;
     if (vit_list_directory(&names, &count, directory, NULL) != VIT_OK) return -1;
@@ -115,7 +113,6 @@ static void need_published(char path[512], const char *name) {
 /* ---- the published sets ---- */
 
 static void test_mnist(void **state) {
-    (void)state;
     char path[512];
     vit_dataset set;
     need_published(path, "mnist");
@@ -138,7 +135,6 @@ static void test_mnist(void **state) {
 }
 
 static void test_fashion(void **state) {
-    (void)state;
     char path[512];
     vit_dataset set;
     need_published(path, "fashion");
@@ -158,7 +154,6 @@ static void test_fashion(void **state) {
 
 /* Each part is recognised alone, and what is not asked for is not read. */
 static void test_parts_alone(void **state) {
-    (void)state;
     const char *names[] = {"mnist", "fashion"};
     for (int i = 0; i < 2; i++) {
         char path[512];
@@ -193,7 +188,6 @@ static void copy_inflated(const char *from, const char *name) {
 
 /* A directory with the test files only, not compressed, with a dot in their names. */
 static void test_plain_and_dotted(void **state) {
-    (void)state;
     char path[512], file[600];
     vit_dataset set;
     need_published(path, "mnist");
@@ -227,7 +221,6 @@ static void link_part(const char *set, const char *part) {
 }
 
 static void test_two_sets_mixed(void **state) {
-    (void)state;
     link_part("fashion", "train");
     link_part("mnist", "t10k");
     refuse(directory, BOTH, VIT_ERROR_MISMATCH, "training labels are those of fashion",
@@ -235,7 +228,6 @@ static void test_two_sets_mixed(void **state) {
 }
 
 static void test_known_labels_other_pictures(void **state) {
-    (void)state;
     static uint8_t pictures[16 + 10000];
     const uint8_t head[16] = {0, 0, 8, 3, 0, 0, 0x27, 0x10, 0, 0, 0, 1, 0, 0, 0, 1};
     char path[256];
@@ -250,7 +242,6 @@ static void test_known_labels_other_pictures(void **state) {
 /* ---- other sets ---- */
 
 static void test_grey(void **state) {
-    (void)state;
     vit_dataset set;
     put_small_train();
     put_idx("t10k-images-idx3-ubyte", 2, 5, 3, 0);
@@ -283,7 +274,6 @@ static void test_grey(void **state) {
 }
 
 static void test_constant_pictures(void **state) {
-    (void)state;
     vit_dataset set;
     uint8_t bytes[64];
     put_small_train();
@@ -298,7 +288,6 @@ static void test_constant_pictures(void **state) {
 
 /* Some archives unpack every file into a directory of its own name, beside the files. */
 static void test_directories_of_the_same_name(void **state) {
-    (void)state;
     char path[256];
     vit_dataset set;
     put_idx("train-images.idx3-ubyte", 4, 5, 3, 7);
@@ -311,7 +300,6 @@ static void test_directories_of_the_same_name(void **state) {
 }
 
 static void test_absent_files(void **state) {
-    (void)state;
     put_idx("train-images-idx3-ubyte", 4, 5, 3, 7);
     refuse(directory, BOTH, VIT_ERROR_IO, "has no train-labels-idx1-ubyte", ".gz");
     refuse(directory, 0, VIT_ERROR_IO, "has no train-labels-idx1-ubyte", "training part");
@@ -324,14 +312,12 @@ static void test_absent_files(void **state) {
 /* ---- files that are wrong ---- */
 
 static void test_counts_differ(void **state) {
-    (void)state;
     put_small_train();
     put_idx("train-labels-idx1-ubyte", 3, 0, 0, 0);
     refuse(directory, BOTH, VIT_ERROR_MISMATCH, "holds 4 pictures", "labels beside it are 3");
 }
 
 static void test_magic(void **state) {
-    (void)state;
     put_small_train();
     put_idx("train-images-idx3-ubyte", 4, 0, 0, 0);
     refuse(directory, BOTH, VIT_ERROR_FORMAT, "train-images-idx3-ubyte: begins with 0x00000801",
@@ -342,7 +328,6 @@ static void test_magic(void **state) {
 }
 
 static void test_every_wrong_size(void **state) {
-    (void)state;
     uint8_t bytes[256];
     vit_idx idx;
     for (unsigned dimensions = 1; dimensions <= 3; dimensions += 2) {
@@ -371,7 +356,6 @@ static void parse_fails(const uint8_t head[16], vit_status expected, const char 
 }
 
 static void test_header_values(void **state) {
-    (void)state;
     parse_fails((uint8_t[16]){0, 0, 8, 3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 4}, VIT_ERROR_FORMAT,
                 "0 records of 4x4");
     parse_fails((uint8_t[16]){0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 4}, VIT_ERROR_FORMAT,
@@ -389,7 +373,6 @@ static void test_header_values(void **state) {
 
 /* The contents decide, not the name. */
 static void test_gzip_files(void **state) {
-    (void)state;
     uint8_t bytes[256];
     char path[256];
     vit_dataset set;
@@ -433,7 +416,6 @@ static void open_with_faults(const char *data) {
 }
 
 static void test_faults(void **state) {
-    (void)state;
     char path[256];
     uint8_t bytes[256];
     put_idx("t10k-labels.idx1-ubyte", 4, 0, 0, 0);
@@ -448,7 +430,6 @@ static void test_faults(void **state) {
 /* ---- finding DATA ---- */
 
 static void test_unknown_names(void **state) {
-    (void)state;
     refuse("date.npz", BOTH, VIT_ERROR_IO, "date.npz: there is no such file", "images.npy");
     refuse("x/labels.npy", BOTH, VIT_ERROR_IO, "x/labels.npy: there is no such file", "FILE.npz");
     refuse("mnsit", BOTH, VIT_ERROR_IO, "mnsit: is neither a directory nor", "did you mean mnist?");
@@ -463,7 +444,6 @@ static void test_unknown_names(void **state) {
 }
 
 static void test_unknown_directories(void **state) {
-    (void)state;
     refuse(directory, BOTH, VIT_ERROR_FORMAT, "found nothing", "train-images-idx3-ubyte");
     const char *names[] = {"f.txt", "b.png", "a.png", "e", "d", "c"};
     for (int i = 0; i < 6; i++) put(names[i], "", 0);
@@ -488,7 +468,6 @@ static void leave(char *saved, const char *here) {
 }
 
 static void test_known_names_not_found(void **state) {
-    (void)state;
     char here[512], *saved = enter("/no/such/root", here);
     refuse("mnist", BOTH, VIT_ERROR_IO,
            "mnist: not found: looked for the directories mnist, /no/such/root/mnist, data/mnist;",
@@ -503,7 +482,6 @@ static void test_known_names_not_found(void **state) {
 
 /* $VIT_DATA/NAME, then data/NAME; a directory NAME here wins over both. */
 static void test_known_names_found(void **state) {
-    (void)state;
     char here[512], *saved = enter(".", here);
     vit_dataset set;
     assert_int_equal(vit_make_directory("data", NULL), VIT_OK);
@@ -525,7 +503,6 @@ static void test_known_names_found(void **state) {
 
 /* mnist+digits is MNIST, but that it trains on both. */
 static void test_joined(void **state) {
-    (void)state;
     char path[512];
     vit_dataset both, mnist, digits;
     need_published(path, "mnist");
@@ -549,7 +526,6 @@ static void test_joined(void **state) {
 }
 
 static void test_not_joined(void **state) {
-    (void)state;
     static const char *const names[] = {"mnist", "fashion", "cifar10"};
     char path[512];
     refuse("digits+", BOTH, VIT_ERROR_IO, "name of a data set is empty", "");

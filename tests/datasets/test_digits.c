@@ -15,7 +15,6 @@
 
 /* This digest is part of the contract: any machine, compiler and optimisation gives it. */
 static void test_same_bytes_everywhere(void **state) {
-    (void)state;
     uint8_t pixels[784];
     char hex[65];
     vit_sha256 hash;
@@ -31,7 +30,6 @@ static void test_same_bytes_everywhere(void **state) {
 
 /* A picture depends on nothing but seed and index. */
 static void test_pure(void **state) {
-    (void)state;
     uint8_t a[784], b[784];
     vit_digits_draw(a, 7, 1234);
     vit_digits_draw(b, 7, 1244);
@@ -65,7 +63,6 @@ static ink look(const uint8_t *pixels) {
 
 /* Not empty, not full, 20 on the longer side, centred, dark border corners. */
 static void test_form(void **state) {
-    (void)state;
     uint8_t pixels[784];
     int centred = 0;
     for (uint32_t i = 0; i < 5000; i++) {
@@ -92,7 +89,6 @@ static void check_balance(const vit_records *r) {
 }
 
 static void test_set(void **state) {
-    (void)state;
     vit_dataset set, test;
     vit_error error = {0};
     uint8_t pixels[784];
@@ -131,7 +127,6 @@ static void test_set(void **state) {
 }
 
 static void test_so_many(void **state) {
-    (void)state;
     static const char *const wrong[] = {"digits:", "digits:9", "digits:1000001", "digits:x"};
     const vit_dataset_options options = {.need = BOTH, .want = BOTH};
     uint8_t pixels[784];

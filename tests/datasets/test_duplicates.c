@@ -41,7 +41,6 @@ static vit_duplicates find(uint8_t *test, int threads) {
 }
 
 static void others_are_none(void **state) {
-    (void)state;
     uint8_t test[TEST * BYTES];
     for (uint32_t i = 0; i < TEST; i++) draw(test + i * BYTES, 1000 + i);
     const vit_duplicates d = find(test, 1);
@@ -50,7 +49,6 @@ static void others_are_none(void **state) {
 }
 
 static void copies_are_counted(void **state) {
-    (void)state;
     uint8_t test[TEST * BYTES];
     for (uint32_t i = 0; i < TEST; i++) draw(test + i * BYTES, 1000 + i);
     draw(test + 3 * BYTES, 17); /* itself */
@@ -73,7 +71,6 @@ static void copies_are_counted(void **state) {
 
 /* Of pictures without content only equal ones are duplicates. */
 static void flat_pictures_are_not_near(void **state) {
-    (void)state;
     uint8_t pixels[4 * BYTES];
     for (size_t i = 0; i < 4; i++) memset(pixels + i * BYTES, (int)(50 * i), BYTES);
     vit_dataset set = {.height = SIDE,
@@ -90,7 +87,6 @@ static void flat_pictures_are_not_near(void **state) {
 
 /* A folder says so, and names two files. */
 static void a_folder_says_so(void **state) {
-    (void)state;
     vit_dataset set;
     put_class("d/train/a", 3, SIDE, 10);
     put_class("d/train/b", 3, SIDE, 100);

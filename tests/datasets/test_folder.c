@@ -36,7 +36,6 @@ static size_t count_label(const vit_records *r, size_t label) {
 /* ---- what belongs where ---- */
 
 static void test_flat(void **state) {
-    (void)state;
     vit_dataset set;
     put_class("d/b", 13, 32, 100);
     put_class("d/a", 12, 32, 50);
@@ -79,7 +78,6 @@ static uint64_t held_back(const char *data, size_t label) {
 }
 
 static void test_share_depends_on_names_alone(void **state) {
-    (void)state;
     vit_dataset set;
     put_class("one/a", 24, 32, 1);
     put_class("one/b", 24, 32, 2);
@@ -99,7 +97,6 @@ static void test_share_depends_on_names_alone(void **state) {
 }
 
 static void test_parts(void **state) {
-    (void)state;
     vit_dataset set;
     char checksum[65];
     const vit_dataset_options three = {.want = BOTH | VIT_PART_VAL, .threads = 2};
@@ -153,7 +150,6 @@ static void test_parts(void **state) {
 
 /* A folder without parts is tested with all that it holds, unless it is what was trained on. */
 static void test_what_a_model_was_trained_on(void **state) {
-    (void)state;
     vit_dataset set;
     char trained[67] = " ";
     vit_dataset_options options = {.need = VIT_PART_TEST, .want = VIT_PART_TEST, .threads = 2};
@@ -189,7 +185,6 @@ static void test_what_a_model_was_trained_on(void **state) {
 }
 
 static void test_train_part_alone(void **state) {
-    (void)state;
     vit_dataset set;
     put_class("d/train/cat", 6, 32, 10);
     put_class("d/train/dog", 6, 32, 20);
@@ -202,7 +197,6 @@ static void test_train_part_alone(void **state) {
 }
 
 static void test_test_part_alone(void **state) {
-    (void)state;
     vit_dataset set;
     put_class("d/test/cat", 2, 32, 10);
     open_set(&set, "d", &any);
@@ -214,7 +208,6 @@ static void test_test_part_alone(void **state) {
 
 /* A class may be called train. */
 static void test_class_called_train(void **state) {
-    (void)state;
     vit_dataset set;
     put_class("d/train", 3, 32, 10);
     put_class("d/bus", 3, 32, 20);
@@ -242,7 +235,6 @@ static void expect_side(const char *data, size_t side) {
 }
 
 static void test_sides(void **state) {
-    (void)state;
     static const struct {
         uint32_t width, height;
         size_t side;
@@ -262,7 +254,6 @@ static void test_sides(void **state) {
 
 /* Grey becomes RGB, the shorter side S, the middle is cut out. */
 static void test_preparation(void **state) {
-    (void)state;
     static png_builder png;
     static uint8_t rows[32][1 + 96];
     vit_dataset set;
@@ -294,7 +285,6 @@ static void test_preparation(void **state) {
 
 /* A model's own preprocessing. */
 static void test_given_preparation(void **state) {
-    (void)state;
     vit_dataset set;
     vit_preparation p = {.height = 28, .width = 20, .channels = 1};
     vit_error error;
@@ -320,7 +310,6 @@ static void test_given_preparation(void **state) {
 /* ---- files that cannot be read ---- */
 
 static void test_files_that_are_no_pictures(void **state) {
-    (void)state;
     vit_dataset set;
     put_class("d/a", 4, 32, 10);
     put_class("d/b", 4, 32, 20);
@@ -347,7 +336,6 @@ static void test_files_that_are_no_pictures(void **state) {
 
 /* Found only when the pixels are unpacked, behind pictures that stay. */
 static void test_hollow_pictures(void **state) {
-    (void)state;
     vit_dataset set;
     vit_dataset_options options = {.want = BOTH, .cache = 3 * 32 * 32 * 3};
     put_class("d/a", 4, 32, 10);
@@ -369,7 +357,6 @@ static void test_hollow_pictures(void **state) {
 }
 
 static void test_loops_and_depth(void **state) {
-    (void)state;
     vit_dataset set;
     char path[256] = "d/a";
     put_class("d/a", 2, 32, 10);
@@ -388,7 +375,6 @@ static void test_loops_and_depth(void **state) {
 }
 
 static void test_classes_without_pictures(void **state) {
-    (void)state;
     put_class("d/a", 2, 32, 10);
     make_way("d/b/");
     refuse_set("d", &any, VIT_ERROR_FORMAT, "d: class b has no picture", "for training");
@@ -411,7 +397,6 @@ static void test_classes_without_pictures(void **state) {
 /* Files that cannot be read are named where they are the reason, also those for training when the
  * test would have been a share of them. */
 static void test_empty_test(void **state) {
-    (void)state;
     put_class("d/a", 5, 32, 10);
     put_class("d/b", 4, 32, 10);
     put_file("d/b/x.jpg", "text");
@@ -427,7 +412,6 @@ static void test_empty_test(void **state) {
 }
 
 static void test_strays(void **state) {
-    (void)state;
     vit_dataset set;
     put_class("d/a", 2, 32, 10);
     put_class("d/b", 2, 32, 10);
@@ -448,7 +432,6 @@ static void checksum_of(char checksum[65], const char *data) {
 }
 
 static void test_checksum(void **state) {
-    (void)state;
     char a[65], b[65];
     put_class("d/train/a", 3, 32, 1);
     put_class("d/train/b", 3, 32, 2);

@@ -54,7 +54,6 @@ static void put_noisy_set(void) {
 }
 
 static void test_every_bound_reads_the_same(void **state) {
-    (void)state;
     vit_dataset whole, set;
     put_noisy_set();
     open_set(&whole, "d", &any);
@@ -89,7 +88,6 @@ static void noticed_pack_rows(uint8_t *quads, const uint8_t *pixels, size_t stri
 
 /* When the set is opened, and when a record is read again. */
 static void test_pictures_are_resampled_by_the_kernels_given(void **state) {
-    (void)state;
     vit_dataset set;
     uint8_t pixels[48 * 48 * 3];
     vit_kernels noticed = *vit_kernels_scalar();
@@ -154,7 +152,6 @@ static vit_status training_step(training *t, uint64_t step, vit_error *error) {
 }
 
 static void test_training_does_not_depend_on_the_bound(void **state) {
-    (void)state;
     put_noisy_set();
     training a, b;
     training_open(&a, 0, NULL);
@@ -185,7 +182,6 @@ static void test_a_step_allocates_nothing(void **state) {
          .mixup = 1,
          .cutmix = 1},
     };
-    (void)state;
     put_noisy_set();
     for (size_t i = 0; i < sizeof augmented / sizeof *augmented; i++) {
         training t;
@@ -201,7 +197,6 @@ static void test_a_step_allocates_nothing(void **state) {
 }
 
 static void test_a_file_that_vanishes_ends_the_training(void **state) {
-    (void)state;
     vit_error error;
     put_noisy_set();
     training t;
@@ -227,7 +222,6 @@ static void test_a_file_that_vanishes_ends_the_training(void **state) {
 
 /* A file that was exchanged for another kind is an error, too. */
 static void test_a_file_that_changes(void **state) {
-    (void)state;
     vit_dataset set;
     vit_dataset_options options = {.want = BOTH, .cache = 1};
     uint8_t pixels[BYTES];
@@ -282,7 +276,6 @@ static bool set_has_characters(const char *a, const char *b) {
 }
 
 static void test_preset_follows_the_data(void **state) {
-    (void)state;
     assert_true(flips(false));
     assert_false(flips(true));
     assert_false(set_has_characters("cat", "dog"));
@@ -312,7 +305,6 @@ static bool count_note_events(const vit_event *event, void *user) {
 
 /* The classes of a folder are matched with the model's by name. */
 static void test_train_and_evaluate(void **state) {
-    (void)state;
     int notes = 0;
     vit_model *model;
     vit_error error;
@@ -390,7 +382,6 @@ static bool on_full_disk(const vit_event *event, void *user) {
 }
 
 static void test_a_checkpoint_that_fails_does_not_end_the_training(void **state) {
-    (void)state;
     full_disk disk = {0};
     vit_error error;
     put_class("d/a", 12, 32, 10);
@@ -423,7 +414,6 @@ static void test_a_checkpoint_that_fails_does_not_end_the_training(void **state)
 
 /* A model that is trained further sees pictures of its own size. */
 static void test_training_further(void **state) {
-    (void)state;
     vit_model *first, *second;
     vit_error error;
     put_class("small/a", 2, 32, 10);
@@ -443,7 +433,6 @@ static void test_training_further(void **state) {
 
 /* Nor does the patch that the preset would choose have to divide them. */
 static void test_training_odd_patches_further(void **state) {
-    (void)state;
     vit_model *model;
     vit_error error;
     vit_model_file m = {.config = vit_config_default()};
@@ -482,7 +471,6 @@ static void check_complete(const vit_dataset *set) {
 }
 
 static void test_faults(void **state) {
-    (void)state;
     const vit_dataset_options options = {.want = BOTH, .cache = 4 * BYTES};
     put_class("d/train/a", 4, 32, 1);
     put_class("d/train/b", 3, 48, 2);

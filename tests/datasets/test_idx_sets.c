@@ -79,7 +79,6 @@ static size_t put_rows(const char *path, const char *labels) {
 }
 
 static void test_root_of_torchvision(void **state) {
-    (void)state;
     vit_dataset set;
     put_set("root/MNIST/raw/", "t10k", "0123456789");
     open_set(&set, "root", &both);
@@ -100,7 +99,6 @@ static void test_root_of_torchvision(void **state) {
 
 /* A folder of classes is one, whatever they are called. */
 static void test_classes_called_raw(void **state) {
-    (void)state;
     vit_dataset set;
     put_class("food/raw", 8, 32, 10);
     put_class("food/cooked", 8, 32, 200);
@@ -110,7 +108,6 @@ static void test_classes_called_raw(void **state) {
 }
 
 static void test_emnist(void **state) {
-    (void)state;
     vit_dataset set;
     put_set("emnist/emnist-letters-", "test", "1231");
     put_file("emnist/emnist-letters-mapping.txt", "1 65 97\r\n2 66 98\r\n3 67 99\r\n");
@@ -137,7 +134,6 @@ static void test_emnist(void **state) {
 
 /* torchvision leaves the mapping out; the classes are known all the same. */
 static void test_splits_of_emnist(void **state) {
-    (void)state;
     static const vit_dataset_options few = {.need = BOTH, .want = BOTH, .empty_classes = true};
     vit_dataset set;
     put_set("root/EMNIST/raw/emnist-letters-", "test", "123");
@@ -156,7 +152,6 @@ static void test_splits_of_emnist(void **state) {
 }
 
 static void test_qmnist(void **state) {
-    (void)state;
     vit_dataset set;
     uint8_t bytes[1024];
     put_pictures("qmnist/qmnist-train-images-idx3-ubyte", 10);
@@ -185,7 +180,6 @@ static void test_qmnist(void **state) {
 }
 
 static void test_classes_of_kmnist(void **state) {
-    (void)state;
     vit_dataset set;
     put_set("k/", "t10k", "01");
     put_file("k/kmnist_classmap.csv", "index,codepoint,char\n0,U+304A,x\n1,U+1F600,y\n");
@@ -200,7 +194,6 @@ static void test_classes_of_kmnist(void **state) {
 
 /* What was downloaded and is not read. */
 static void test_downloads_that_are_not_read(void **state) {
-    (void)state;
     put_bytes("a/cats.zip", "PK", 2);
     refuse_set("a", &both, VIT_ERROR_FORMAT, "a: holds no data set", "unzip");
     put_bytes("b/train-00000-of-00001.parquet", "PAR1", 4);

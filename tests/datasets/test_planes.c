@@ -55,7 +55,6 @@ static void put_stl(const char *directory, const char *part, size_t count) {
 }
 
 static void test_stl10(void **state) {
-    (void)state;
     vit_dataset set;
     put_stl("root/stl10_binary", "train", 11);
     put_stl("root/stl10_binary", "test", 3);
@@ -78,7 +77,6 @@ static void test_stl10(void **state) {
 }
 
 static void test_stl10_that_is_damaged(void **state) {
-    (void)state;
     const uint8_t labels[] = {1, 10, 11};
     put_stl("d", "train", 3);
     put_stl("d", "test", 3);
@@ -95,7 +93,6 @@ static void test_stl10_that_is_damaged(void **state) {
 /* ---- SVHN ---- */
 
 static void test_svhn(void **state) {
-    (void)state;
     vit_dataset set;
     open_set(&set, FIXTURES "/mat", &both);
     assert_string_equal(set.name, "svhn");
@@ -139,7 +136,6 @@ static void damage(const char *path, size_t step) {
 }
 
 static void test_matlab_that_is_damaged(void **state) {
-    (void)state;
     damage(FIXTURES "/mat/train_32x32.mat", 41);
     damage(FIXTURES "/mat/test_32x32.mat", 199);
 }
@@ -155,14 +151,12 @@ static void refuse_matlab(const char *header, vit_status status, const char *say
 }
 
 static void test_matlab_of_other_kinds(void **state) {
-    (void)state;
     refuse_matlab("MATLAB 7.3 MAT-file", VIT_ERROR_UNSUPPORTED, "'-v7'");
     refuse_matlab("not MATLAB", VIT_ERROR_FORMAT, "no MATLAB file");
     refuse_matlab("MATLAB 5.0 MAT-file", VIT_ERROR_FORMAT, "has no array X");
 }
 
 static void test_no_memory(void **state) {
-    (void)state;
     for (long n = 1;; n++) {
         const vit_status status = open_with_fault(FIXTURES "/mat", &test_alone, n, NULL);
         if (!fault_call()) break;

@@ -30,7 +30,6 @@ static void assert_target(const vit_dataset *d, const vit_records *r, size_t i, 
 
 static void test_labels(void **state) {
     vit_dataset d;
-    (void)state;
     put_png("set/train/a.png", 64, 16, 10, 10, 10);
     put_png("set/train/b.png", 60, 16, 20, 20, 20);
     put_png("set/test/c.png", 100, 20, 30, 30, 30);
@@ -54,7 +53,6 @@ static void test_labels(void **state) {
 static void test_files_stay_where_memory_ends(void **state) {
     vit_dataset d;
     uint8_t pixels[32 * 128];
-    (void)state;
     put_png("set/a.png", 64, 16, 10, 10, 10);
     put_png("set/b.png", 64, 16, 20, 20, 20);
     put_file("set/labels.tsv", "a.png\tx\nb.png\ty\n");
@@ -77,7 +75,6 @@ static void put_pairs(int lines) {
 static void test_pairs(void **state) {
     vit_dataset d;
     char checksum[65];
-    (void)state;
     put_pairs(12);
     open_set(&d, "set", &(vit_dataset_options){.need = ALL});
     assert_int_equal(d.train.count, 10);
@@ -101,7 +98,6 @@ static void test_pairs(void **state) {
 static void test_words_that_recur(void **state) {
     vit_dataset d;
     vit_string text = {0};
-    (void)state;
     for (int i = 0; i < 200; i++) vit_string_add(&text, "we are happy\ttayo ay masaya\n");
     vit_make_directory("set", NULL);
     put_file("set/pairs.tsv", text.text);
@@ -119,7 +115,6 @@ static void test_given_vocabulary(void **state) {
     vit_vocabulary v;
     vit_dataset d;
     vit_error error;
-    (void)state;
     vit_make_directory("set", NULL);
     put_png("set/a.png", 64, 16, 10, 10, 10);
     assert_int_equal(vit_vocabulary_new(&v, VIT_SIGNS_CHARACTERS, known, 1, NULL), VIT_OK);
@@ -136,7 +131,6 @@ static void test_given_vocabulary(void **state) {
 
 static void test_val_is_the_test_where_there_is_none(void **state) {
     vit_dataset d;
-    (void)state;
     vit_make_directory("set", NULL);
     vit_make_directory("set/train", NULL);
     vit_make_directory("set/validation", NULL);
@@ -151,7 +145,6 @@ static void test_val_is_the_test_where_there_is_none(void **state) {
 
 static void test_left_out(void **state) {
     vit_dataset d;
-    (void)state;
     put_png("set/a.png", 64, 16, 10, 10, 10);
     put_file("set/labels.tsv", "a.png\tx\nmissing.png\ty\n");
     open_set(&d, "set", &(vit_dataset_options){.need = VIT_PART_TRAIN});
@@ -162,7 +155,6 @@ static void test_left_out(void **state) {
 }
 
 static void test_refused(void **state) {
-    (void)state;
     vit_make_directory("set", NULL);
     put_file("set/pairs.tsv", "a\tb\nonly one\n");
     refuse(ALL, VIT_ERROR_FORMAT, "set/pairs.tsv: line 2", "no tab");

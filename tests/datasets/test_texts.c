@@ -64,7 +64,6 @@ static void test_words(void **state) {
         {VIT_LANGUAGE_FIL, 100000, "isang daang libo"},
         {VIT_LANGUAGE_FIL, 21345, "dalawampu't isang libo, tatlong daan at apatnapu't lima"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         vit_string text = {0};
         vit_number_words(&text, cases[i].language, cases[i].number);
@@ -82,7 +81,6 @@ static void test_all_words(void **state) {
         "b47f8dac41f1dfc855f885c59eea1c525e436c890d1cf9e5689c69aaea317c02",
         "4596b838e4fcc28cc341ffd2e73f2b23fd34599540d4998f10653891da894901",
         "21eb976cf99cc468508b67d1d4fd855bc6bdecd2656af1e046770a7d1155dc28"};
-    (void)state;
     for (int l = 0; l < VIT_LANGUAGE_COUNT; l++) {
         vit_sha256 hash;
         char hex[65];
@@ -114,7 +112,6 @@ static void test_drawn_strips(void **state) {
     char hex[65];
     uint8_t pixels[32 * 192];
     size_t lengths[8] = {0};
-    (void)state;
     assert_int_equal(d.height, 32);
     assert_int_equal(d.width, 192);
     assert_int_equal(d.target_vocabulary.count, VIT_ID_FIRST + 10);
@@ -139,7 +136,6 @@ static void test_ink_is_inside(void **state) {
     vit_dataset d = open_set("drawn-strips", VIT_PART_TEST);
     uint8_t pixels[32 * 192];
     size_t light = 0;
-    (void)state;
     for (size_t i = 0; i < 500; i++) {
         assert_int_equal(vit_record_read(&d, &d.test, i, pixels, NULL), VIT_OK);
         for (size_t x = 0; x < 192; x++)
@@ -154,7 +150,6 @@ static void test_ink_is_inside(void **state) {
 static void test_strips_in_words(void **state) {
     vit_dataset digits = open_set("drawn-strips", VIT_PART_TEST);
     vit_dataset words = open_set("drawn-strips:fr", VIT_PART_TEST);
-    (void)state;
     assert_string_not_equal(digits.checksum, words.checksum);
     for (size_t i = 0; i < 100; i++) {
         char *number = target(&digits, &digits.test, i), *said = target(&words, &words.test, i);
@@ -174,7 +169,6 @@ static void test_strips_of_five(void **state) {
     vit_dataset all = open_set("drawn-strips", VIT_PART_TEST);
     vit_dataset five = open_set("drawn-strips:5", VIT_PART_TEST);
     size_t same = 0;
-    (void)state;
     assert_string_not_equal(all.checksum, five.checksum);
     for (size_t i = 0; i < 100; i++) {
         char *any = target(&all, &all.test, i), *text = target(&five, &five.test, i);
@@ -196,7 +190,6 @@ static void test_strips_of_mnist(void **state) {
     vit_error error;
     uint8_t a[32 * 192], b[32 * 192];
     const vit_dataset_options options = {.need = BOTH, .want = BOTH};
-    (void)state;
     if (vit_dataset_open(&d, "strips", &options, &error) != VIT_OK) {
         print_message("%s\n", error.message);
         skip();
@@ -217,7 +210,6 @@ static int compare_ids(const vit_ids *a, const vit_ids *b) {
 static void test_numbers(void **state) {
     vit_dataset d = open_set("numbers:en-fil", BOTH);
     size_t same = 0, short_ones = 0;
-    (void)state;
     assert_int_equal(d.height, 0);
     assert_null(d.train.pixels);
     assert_in_range(d.test.count, 9500, 10500);
@@ -236,7 +228,6 @@ static void test_numbers(void **state) {
 
 static void test_one_language(void **state) {
     vit_dataset d = open_set("numbers:de", VIT_PART_TEST);
-    (void)state;
     assert_int_equal(d.source_vocabulary.count, 0);
     assert_null(d.test.source.at);
     char *text = target(&d, &d.test, 0);
@@ -251,7 +242,6 @@ static void test_one_language(void **state) {
 static void test_entropy(void **state) {
     vit_dataset d = open_set("numbers:en", VIT_PART_TRAIN);
     double entropy = 0, tokens = 0, sum = 0, size = 10;
-    (void)state;
     for (int digits = 1; digits <= 6; digits++) {
         const double share = size / 1e6 * 7 / 12 + (digits < 6 ? 1.0 / 12 : 0);
         entropy -= share * log(share / size);
@@ -270,7 +260,6 @@ static void test_names(void **state) {
                                         "numbers:en-x", "strips:",    "strips:xx",   "strips:7",
                                         "strips:1",     "strips:55",  "stripes"};
     const vit_dataset_options options = {.need = VIT_PART_TEST};
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         vit_dataset d;
         vit_error error;

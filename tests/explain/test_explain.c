@@ -175,7 +175,6 @@ static void check_passes(const subject *s) {
 }
 
 static void passes_are_pytorchs(void **state) {
-    (void)state;
     for (size_t i = 0; i < CASES; i++) {
         subject *s = subject_new(cases[i], best(), 2);
         check_passes(s);
@@ -198,7 +197,6 @@ static void look_away(const vit_seen *seen, void *context) {
 }
 
 static void logits_are_an_ordinary_answers(void **state) {
-    (void)state;
     const vit_kernels *tables[CHECK_MOST_TABLES];
     const size_t count = check_tables(tables);
     for (size_t i = 0; i < CASES; i++) {
@@ -294,7 +292,6 @@ static void check_maps(const subject *s) {
 }
 
 static void maps_are_pytorchs(void **state) {
-    (void)state;
     for (size_t i = 0; i < CASES; i++) {
         subject *s = subject_new(cases[i], best(), 2);
         check_attention(s);
@@ -308,7 +305,6 @@ static void maps_are_pytorchs(void **state) {
  * gradients of a network that normalises patches nearly cancel: rounding weighs more in what is
  * left. */
 static void maps_are_those_of_published_programs(void **state) {
-    (void)state;
     static const vit_method methods[] = {VIT_METHOD_RELEVANCE,  VIT_METHOD_ROLLOUT,
                                          VIT_METHOD_GRADCAM,    VIT_METHOD_GRADIENT,
                                          VIT_METHOD_INTEGRATED, VIT_METHOD_OCCLUSION};
@@ -334,7 +330,6 @@ static void maps_are_those_of_published_programs(void **state) {
 }
 
 static void maps_are_the_same_everywhere(void **state) {
-    (void)state;
     const vit_kernels *tables[CHECK_MOST_TABLES];
     const size_t count = check_tables(tables);
     for (size_t i = 0; i < CASES; i += 4) {
@@ -378,7 +373,6 @@ static float *roll(const float *p, size_t heads, size_t tokens, size_t depth, vi
 }
 
 static void rollout_of_known_attention(void **state) {
-    (void)state;
     const size_t tokens = 19, row = vit_padded(tokens), depth = 5;
     float *p = check_floats(tokens * row);
     memset(p, 0, tokens * row * sizeof *p);
@@ -398,7 +392,6 @@ static void rollout_of_known_attention(void **state) {
 }
 
 static void rows_of_rollout_sum_to_one(void **state) {
-    (void)state;
     const size_t heads = 3, tokens = 197, row = vit_padded(tokens), depth = 24;
     float *p = check_floats(heads * tokens * row);
     vit_random random = vit_random_start(1, VIT_RANDOM_TEST, 0, 0);
@@ -420,7 +413,6 @@ static void rows_of_rollout_sum_to_one(void **state) {
 }
 
 static void the_largest_weight_stays(void **state) {
-    (void)state;
     enum { TOKENS = 5, ROW = 16 };
     const vit_exec exec = {.kernels = best(), .threads = 1};
     const float row[TOKENS] = {.1f, .4f, .2f, .2f, .1f};
@@ -445,7 +437,6 @@ static double logit_at(const subject *s, float share) {
 }
 
 static void integrated_gradients_add_up(void **state) {
-    (void)state;
     for (size_t i = 0; i < CASES; i += 3) {
         subject *s = subject_new(cases[i], best(), 1);
         vit_map map = map_of(s, (vit_map_options){.method = VIT_METHOD_INTEGRATED,
@@ -481,7 +472,6 @@ static double doubt_without(const subject *s, const bool *gone) {
 }
 
 static void occlusion_is_what_a_patch_gives(void **state) {
-    (void)state;
     subject *s = subject_new("lecture_colour", best(), 2);
     vit_map map = map_of(s, (vit_map_options){.method = VIT_METHOD_OCCLUSION,
                                               .class_index = vit_given((double)CLASS)});
@@ -499,7 +489,6 @@ static void occlusion_is_what_a_patch_gives(void **state) {
 }
 
 static void curves_take_the_largest_first(void **state) {
-    (void)state;
     subject *s = subject_new("lecture_colour", best(), 2);
     const size_t n = s->patches;
     float *values = check_floats(n), *curve = check_floats(n + 1);
@@ -537,7 +526,6 @@ static void check_refused(const subject *s, vit_map_options options, const char 
 }
 
 static void what_is_out_of_range_is_refused(void **state) {
-    (void)state;
     subject *s = subject_new("lecture_colour", best(), 1);
     const vit_config *c = &s->network.config;
     check_refused(s, (vit_map_options){.method = VIT_METHOD_COUNT}, "method 11");

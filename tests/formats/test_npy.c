@@ -63,7 +63,6 @@ static void refused(const char *text, vit_status status, const char *part) {
 #define ORDER "'fortran_order': False, "
 
 static void test_headers(void **state) {
-    (void)state;
     check(1, "{'descr': '<f4', " ORDER "'shape': (3, 4), }  \n", VIT_F32, false, 2, 12);
     check(2, "{'descr': '<f8', 'fortran_order': True, 'shape': (3,)}", VIT_F64, true, 1, 3);
     check(3, "{\"shape\":(),\"fortran_order\":False,\"descr\":\"<f2\"}", VIT_F16, false, 0, 1);
@@ -74,7 +73,6 @@ static void test_headers(void **state) {
 }
 
 static void test_types(void **state) {
-    (void)state;
     refused("{'descr': '>f4', " ORDER "'shape': ()}", VIT_ERROR_UNSUPPORTED,
             "'>f4' (big-endian), expected <f4");
     refused("{'descr': '<c8', ", VIT_ERROR_UNSUPPORTED, "'<c8', expected <f4");
@@ -86,7 +84,6 @@ static void test_types(void **state) {
 }
 
 static void test_shapes(void **state) {
-    (void)state;
     refused("{'shape': 3", VIT_ERROR_FORMAT, "byte 20 of the .npy header: expected the shape");
     refused("{'shape': (-1,)", VIT_ERROR_FORMAT, "expected a dimension");
     refused("{'shape': (3 4)", VIT_ERROR_FORMAT, "expected ')' or ','");
@@ -100,7 +97,6 @@ static void test_shapes(void **state) {
 }
 
 static void test_dictionaries(void **state) {
-    (void)state;
     refused("", VIT_ERROR_FORMAT, "expected '{'");
     refused("{}", VIT_ERROR_FORMAT, "has no 'descr'");
     refused("{'descr': '<f4'}", VIT_ERROR_FORMAT, "has no 'fortran_order'");
@@ -114,7 +110,6 @@ static void test_dictionaries(void **state) {
 }
 
 static void test_prefixes(void **state) {
-    (void)state;
     uint8_t prefix[VIT_NPY_PREFIX] = "\x93NUMPY\4";
     size_t size;
     vit_error error;
@@ -130,7 +125,6 @@ static void test_prefixes(void **state) {
 
 /* Integers of every width and order, and what does not fit the widest. */
 static void test_integers(void **state) {
-    (void)state;
     static const struct {
         const char *type;
         uint8_t bytes[8];
@@ -163,7 +157,6 @@ static void test_integers(void **state) {
 
 /* As numpy.lib.format.write_array_header_1_0 writes it. */
 static void test_written(void **state) {
-    (void)state;
     static const char *const shapes[] = {"()", "(3,)", "(3, 40)"};
     const size_t shape[] = {3, 40};
     for (size_t dims = 0; dims < 3; dims++) {

@@ -16,7 +16,6 @@
 #include "tests/support/fault.h"
 
 static void base64_is_rfc_4648s(void **state) {
-    (void)state;
     static const char *const rows[][2] = {{"", ""},
                                           {"f", "Zg=="},
                                           {"fo", "Zm8="},
@@ -35,7 +34,6 @@ static void base64_is_rfc_4648s(void **state) {
 }
 
 static void places_are_filled(void **state) {
-    (void)state;
     static const char *const page[] = {"<a>\n", "@style@\n", "@data@\n", "@other@\n", "@\n", NULL};
     static const char *const style[] = {"b\n", "@data@\n", NULL};
     const vit_page_part parts[] = {{"style", style, NULL}, {"data", NULL, "{}\n"}};
@@ -46,7 +44,6 @@ static void places_are_filled(void **state) {
 }
 
 static void json_cannot_end_a_script(void **state) {
-    (void)state;
     vit_string t = {0};
     vit_string_add_script_json(&t, "{\"a\": \"</script><!--\"}");
     assert_string_equal(t.text, "{\"a\": \"\\u003c/script>\\u003c!--\"}");
@@ -72,7 +69,6 @@ static void add_values(vit_json_out *json, bool lines) {
 }
 
 static void json_has_three_forms(void **state) {
-    (void)state;
     static const char *const want[] = {
         "{\"counts\": [1, 2, 3], \"in\": {\"floats\": [0.1, null], \"texts\": [\"a\\\"\", null]}, "
         "\"none\": [], \"fixed\": 0.67, \"bytes\": \"Zm9vYg==\"}",
@@ -94,7 +90,6 @@ static void json_has_three_forms(void **state) {
 }
 
 static void png_reads_back(void **state) {
-    (void)state;
     for (size_t channels = 1; channels <= 4; channels++) {
         uint8_t pixels[7 * 5 * 4];
         for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)(i * i * 37 + 11 * i);
@@ -114,7 +109,6 @@ static void png_reads_back(void **state) {
 }
 
 static void no_png_of_nothing(void **state) {
-    (void)state;
     const uint8_t pixel[4] = {0};
     vit_bytes png;
     vit_error error;
@@ -126,7 +120,6 @@ static void no_png_of_nothing(void **state) {
 }
 
 static void png_without_memory(void **state) {
-    (void)state;
     const uint8_t pixels[16] = {1, 2, 3};
     for (long n = 1;; n++) {
         vit_bytes png;
@@ -143,7 +136,6 @@ static void png_without_memory(void **state) {
 
 /* Of ViT-B/16: four layers at 288 pixels, one at 384, a part of one at 448, none at 640. */
 static void pages_too_large_say_what_fits(void **state) {
-    (void)state;
     const struct {
         size_t side;
         const char *part;

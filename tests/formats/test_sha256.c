@@ -18,7 +18,6 @@ static void check(const char *text, const char *expected) {
 }
 
 static void test_published(void **state) {
-    (void)state;
     check("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     check("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     check("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
@@ -29,7 +28,6 @@ static void test_published(void **state) {
 }
 
 static void test_million(void **state) {
-    (void)state;
     vit_sha256 hash;
     char hex[65];
     uint8_t a[1000];
@@ -43,7 +41,6 @@ static void test_million(void **state) {
 /* The digests of the first n bytes of 0, 1, 2, ... for n = 0..299, hashed together; the expected
  * value is Python's hashlib's. Each is computed in one piece and in two. */
 static void test_lengths(void **state) {
-    (void)state;
     uint8_t bytes[300], whole[32], pieces[32];
     vit_sha256 all, hash;
     char hex[65];

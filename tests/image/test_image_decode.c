@@ -52,7 +52,6 @@ static void check_line(const char *line, size_t *decoded, size_t *refused) {
 }
 
 static void reads_png_as_pillow_does(void **state) {
-    (void)state;
     char path[512], line[256];
     size_t decoded = 0, refused = 0;
     shared_image_path(path, "pngsuite/basn0g01.png");
@@ -80,12 +79,10 @@ static size_t check_jpegs(bool shared) {
 }
 
 static void reads_jpeg_as_pillow_does(void **state) {
-    (void)state;
     assert_int_equal(check_jpegs(false), 4);
 }
 
 static void reads_shared_jpeg_as_pillow_does(void **state) {
-    (void)state;
     char path[512];
     shared_image_path(path, "decode/imagers_jpg_portrait_2.jpg");
     if (!file_exists(path)) {
@@ -97,7 +94,6 @@ static void reads_shared_jpeg_as_pillow_does(void **state) {
 
 /* Samples 0x1234 and 0x12ff differ only in the byte that is dropped. */
 static void compares_transparent_colors_in_full(void **state) {
-    (void)state;
     static png_builder png;
     png_begin(&png, 2, 1, 16, 0, 0);
     png_chunk(&png, "tRNS", "\x12\x34", 2);
@@ -119,7 +115,6 @@ static void compares_transparent_colors_in_full(void **state) {
 }
 
 static void scales_samples_of_few_bits(void **state) {
-    (void)state;
     static png_builder png;
     static const struct {
         int depth;
@@ -142,7 +137,6 @@ static void scales_samples_of_few_bits(void **state) {
 
 /* Colors without an entry in tRNS are opaque; indices of 2 bits; data in three chunks. */
 static void expands_palettes(void **state) {
-    (void)state;
     static png_builder whole, png;
     png_begin(&whole, 4, 1, 2, 3, 0);
     size_t start = whole.size;
@@ -166,7 +160,6 @@ static void expands_palettes(void **state) {
 }
 
 static void tolerates_bytes_after_the_end(void **state) {
-    (void)state;
     static const char *const names[] = {"image_rgb.png", "image_420_restart.jpg"};
     for (size_t i = 0; i < 2; i++) {
         vit_bytes file = read_fixture(names[i]);

@@ -122,7 +122,6 @@ static void assert_in_mnist_format(const vit_image *image) {
 }
 
 static void is_fitted_and_centred(void **state) {
-    (void)state;
     vit_image out = prepare_scene(&plain), again = prepare(&out);
     uint8_t most = 0;
     assert_in_mnist_format(&out);
@@ -139,7 +138,6 @@ static void is_fitted_and_centred(void **state) {
 
 /* MNIST's own pictures pass as they are. */
 static void prepared_digits_stay(void **state) {
-    (void)state;
     vit_dataset data;
     vit_error error;
     const vit_dataset_options test = {.need = VIT_PART_TEST, .want = VIT_PART_TEST};
@@ -163,7 +161,6 @@ static void prepared_digits_stay(void **state) {
 /* ---- what makes no difference ---- */
 
 static void ink_may_be_light(void **state) {
-    (void)state;
     vit_image picture = draw_scene(&plain);
     for (size_t i = 0; i < plain.width * plain.height; i++)
         picture.pixels[i] = (uint8_t)(255 - picture.pixels[i]);
@@ -171,7 +168,6 @@ static void ink_may_be_light(void **state) {
 }
 
 static void size_and_place_do_not_matter(void **state) {
-    (void)state;
     static const struct {
         const char *name;
         scene scene;
@@ -191,7 +187,6 @@ static void size_and_place_do_not_matter(void **state) {
 }
 
 static void thick_strokes_are_thinned(void **state) {
-    (void)state;
     const scene thick = {400, 300, 150, 60, 160, 34, 255, 0};
     vit_image out = prepare_scene(&thick);
     size_t ink = 0;
@@ -203,7 +198,6 @@ static void thick_strokes_are_thinned(void **state) {
 
 /* A hair line, darker than the threshold by little, is lighter than it once it is made smaller. */
 static void thin_strokes_do_not_vanish(void **state) {
-    (void)state;
     enum { SIDE = 600, LEVEL = 210 };
     const vit_ink ink = {.box = {0, 0, SIDE, SIDE}, .threshold = LEVEL, .area = SIDE};
     vit_image darkness = noise_picture(SIDE, SIDE, 1, 0), out;
@@ -220,7 +214,6 @@ static void thin_strokes_do_not_vanish(void **state) {
 }
 
 static void light_may_be_uneven(void **state) {
-    (void)state;
     vit_image picture = draw_scene(&plain);
     for (size_t i = 0; i < plain.width * plain.height; i++) { /* a slope, and a soft shadow */
         const double x = (double)(i % plain.width) / 400, y = (double)(i / plain.width) / 300;
@@ -233,7 +226,6 @@ static void light_may_be_uneven(void **state) {
 
 /* Lines run level, or as on paper that is turned: a row up for every 5 columns. */
 static void paper_may_be_ruled_or_squared(void **state) {
-    (void)state;
     for (int kind = 0; kind < 4; kind++) {
         const bool is_squared = kind & 1;
         const size_t slope = kind < 2 ? 40 : 5;
@@ -249,7 +241,6 @@ static void paper_may_be_ruled_or_squared(void **state) {
 }
 
 static void specks_are_ignored(void **state) {
-    (void)state;
     vit_image picture = draw_scene(&plain);
     for (size_t i = 0; i < 40; i++) {
         const size_t x = 10 + i * 7919 % 380, y = 10 + i * 104729 % 280;
@@ -260,7 +251,6 @@ static void specks_are_ignored(void **state) {
 }
 
 static void a_dark_table_is_ignored(void **state) {
-    (void)state;
     vit_image picture = draw_scene(&plain);
     for (size_t i = 0; i < plain.width * plain.height; i++) {
         const size_t x = i % plain.width, y = i / plain.width;
@@ -271,7 +261,6 @@ static void a_dark_table_is_ignored(void **state) {
 
 /* A dark rectangle with sharp edges over a corner of the digit's surroundings: a phone's shadow. */
 static void a_hard_shadow_is_ignored(void **state) {
-    (void)state;
     vit_image picture = draw_scene(&plain);
     for (size_t i = 0; i < plain.width * plain.height; i++) {
         const size_t x = i % plain.width, y = i / plain.width;
@@ -282,7 +271,6 @@ static void a_hard_shadow_is_ignored(void **state) {
 
 /* A note on a light table: its shadow goes around the digit. */
 static void the_edge_of_the_paper_is_ignored(void **state) {
-    (void)state;
     vit_image picture = draw_scene(&plain);
     for (size_t i = 0; i < plain.width * plain.height; i++) {
         const size_t x = i % plain.width, y = i / plain.width;
@@ -294,7 +282,6 @@ static void the_edge_of_the_paper_is_ignored(void **state) {
 }
 
 static void transparency_is_paper(void **state) {
-    (void)state;
     static const vit_preprocessing list = {
         .operations = {{.kind = VIT_OP_COMPOSITE, .background = {255, 255, 255}},
                        {.kind = VIT_OP_DIGIT},
@@ -333,7 +320,6 @@ static void assert_without_ink(vit_image *picture, const char *what) {
 }
 
 static void warns_where_there_is_no_ink(void **state) {
-    (void)state;
     static const size_t sizes[][2] = {{1, 1},   {1, 300},   {300, 1},  {2, 2},
                                       {28, 28}, {700, 500}, {60000, 2}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -355,7 +341,6 @@ static void warns_where_there_is_no_ink(void **state) {
 
 /* Whatever the picture, there is an answer. */
 static void takes_any_picture(void **state) {
-    (void)state;
     static const size_t sizes[][2] = {{1, 1},  {1, 7},   {9, 2},   {3, 3},      {28, 28},
                                       {5, 90}, {255, 3}, {257, 1}, {40000, 30}, {641, 639}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -413,7 +398,6 @@ static void hash_all(char hex[65], const vit_kernels *kernels) {
 }
 
 static void bytes_hold_on_every_instruction_set(void **state) {
-    (void)state;
     for (vit_cpu cpu = VIT_CPU_SCALAR; cpu <= vit_cpu_detect(); cpu++) {
         char hex[65];
         hash_all(hex, vit_kernels_choose(cpu));
@@ -456,7 +440,6 @@ static void assert_work(vit_image *picture, size_t searched, size_t walks, size_
 /* Lines are looked for only where there may be any, and light ink only until it is known that it
  * cannot be better than the dark. */
 static void work_is_bounded(void **state) {
-    (void)state;
     vit_image small = draw_ring(28, 28, 0), large = draw_ring(1200, 1200, 0);
     vit_image squared = draw_ring(1200, 1200, 3);
     assert_work(&small, (size_t)256 * 256, 3, 150);
@@ -465,7 +448,6 @@ static void work_is_bounded(void **state) {
 }
 
 static void ends_well_without_memory(void **state) {
-    (void)state;
     const scene small = {60, 40, 20, 5, 28, 2, 220, 40};
     vit_image picture = draw_scene(&small);
     bool is_over = false;

@@ -33,7 +33,6 @@ static unsigned orientation_of(const uint8_t *bytes, size_t size) {
 }
 
 static void reads_both_byte_orders(void **state) {
-    (void)state;
     assert_int_equal(sizeof big, sizeof little);
     assert_int_equal(orientation_of(little, BLOCK), 6);
     assert_int_equal(orientation_of(big, BLOCK), 6);
@@ -41,7 +40,6 @@ static void reads_both_byte_orders(void **state) {
 
 /* As Pillow: other types of numbers count, others are an orientation that means nothing. */
 static void ignores_what_makes_no_sense(void **state) {
-    (void)state;
     static const struct {
         size_t at;
         uint8_t value;
@@ -86,7 +84,6 @@ static void ignores_what_makes_no_sense(void **state) {
 
 /* Every byte of both blocks takes every value. */
 static void survives_any_byte(void **state) {
-    (void)state;
     for (size_t at = 0; at < BLOCK; at++) {
         for (int value = 0; value < 256; value++) {
             uint8_t bytes[BLOCK];
@@ -110,7 +107,6 @@ static unsigned xmp_of(const char *text) {
 }
 
 static void reads_xmp(void **state) {
-    (void)state;
     assert_int_equal(xmp_of("<a tiff:Orientation=\"6\"/>"), 6);
     assert_int_equal(xmp_of("<tiff:Orientation>3</tiff:Orientation>"), 3);
     assert_int_equal(xmp_of("tiff:Orientation='6' tiff:Orientation>x tiff:Orientation=\"8"), 8);
@@ -133,7 +129,6 @@ typedef struct part {
     "\x12\x01\x03\0\x01\0\0\0" digit "\0\0\0\0\0\0\0"
 
 static void reads_chunks_of_png(void **state) {
-    (void)state;
     static const struct {
         part parts[2];
         unsigned orientation;
@@ -172,7 +167,6 @@ static void reads_chunks_of_png(void **state) {
 
 /* XMP that is packed, of a megabyte and one byte more. */
 static void reads_packed_text_of_png(void **state) {
-    (void)state;
     static const char head[] = "XML:com.adobe.xmp\0\1\0\0"; /* and a zero byte */
     for (size_t more = 0; more < 2; more++) {
         static png_builder png;
@@ -197,7 +191,6 @@ static void reads_packed_text_of_png(void **state) {
 }
 
 static void reads_segments_of_jpeg(void **state) {
-    (void)state;
     static const char xmp[] = "http://ns.adobe.com/xap/1.0/\0" XMP("6");
     static const char exif[] = "Exif\0\0" EXIF_OF("\3");
     static const char other[] = "Exif\0\0II*\0";
@@ -246,7 +239,6 @@ static void assert_upright(const vit_image *image, const char *name) {
 }
 
 static void turns_all_eight(void **state) {
-    (void)state;
     for (unsigned i = 0; i < 16; i++) {
         char path[64];
         vit_image image, upright;
@@ -265,7 +257,6 @@ static void turns_all_eight(void **state) {
 
 /* All channels move together; what is no orientation moves nothing. */
 static void turns_any_channels(void **state) {
-    (void)state;
     vit_error error;
     for (size_t channels = 1; channels <= 4; channels++) {
         vit_image turned, in = noise_picture(70, 33, channels, 0);
@@ -290,7 +281,6 @@ static void turns_any_channels(void **state) {
 
 /* The orientation is that of the file until it is applied, whatever comes before. */
 static void is_applied_once_and_late(void **state) {
-    (void)state;
     const vit_preprocessing p = {.operations = {{.kind = VIT_OP_GREY},
                                                 {.kind = VIT_OP_ORIENT},
                                                 {.kind = VIT_OP_ORIENT},
@@ -309,7 +299,6 @@ static void is_applied_once_and_late(void **state) {
 /* ---- transparency ---- */
 
 static void composites_as_pillow_does(void **state) {
-    (void)state;
     FILE *file = open_fixture("images_composite.txt");
     unsigned level, crc, count = 0;
     vit_image out, in = noise_picture(256, 256, 2, 0);
@@ -331,7 +320,6 @@ static void composites_as_pillow_does(void **state) {
 }
 
 static void composites_colors(void **state) {
-    (void)state;
     const uint8_t background[3] = {200, 100, 0}, rgba[8] = {1, 2, 3, 0, 10, 20, 30, 51};
     vit_image in, out;
     vit_error error;

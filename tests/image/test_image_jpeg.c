@@ -37,7 +37,6 @@ static bool read_record(gzFile file, jpeg_record *r) {
 }
 
 static void decodes_as_pillow_does(void **state) {
-    (void)state;
     jpeg_record r;
     size_t count = 0, different = 0;
     gzFile file = gzopen(jpegs, "rb");
@@ -114,7 +113,6 @@ static void assert_same_pixels(const jpeg_record *r, const vit_image *whole, siz
 }
 
 static void prepares_rows_as_the_whole(void **state) {
-    (void)state;
     jpeg_record r;
     gzFile file = gzopen(jpegs, "rb");
     if (!file) fail_msg("%s cannot be opened", jpegs);
@@ -210,7 +208,6 @@ static void cut_record(const jpeg_record *r) {
 }
 
 static void refuses_cut_scans(void **state) {
-    (void)state;
     for_each_record(cut_record);
 }
 
@@ -228,7 +225,6 @@ static void drop_scan(const jpeg_record *r) {
 }
 
 static void refuses_missing_scans(void **state) {
-    (void)state;
     for_each_record(drop_scan);
 }
 
@@ -257,13 +253,11 @@ static void lose_restart(const jpeg_record *r) {
 }
 
 static void refuses_lost_restarts(void **state) {
-    (void)state;
     for_each_record(lose_restart);
 }
 
 /* Parts of a photograph that a disk or a transfer gave back as zeros. */
 static void refuses_zeros(void **state) {
-    (void)state;
     vit_bytes file;
     vit_error error;
     assert_int_equal(vit_read_file(&file, "examples/photographed-nine.jpg", 1 << 20, &error),
@@ -288,7 +282,6 @@ static void refuses_zeros(void **state) {
 
 /* Before every segment but the first, and before the end. */
 static void tolerates_stray_bytes(void **state) {
-    (void)state;
     static const char *const names[] = {"image_420_restart.jpg", "image_grey.jpg"};
     for (size_t i = 0; i < 2; i++) {
         vit_bytes file = read_fixture(names[i]);
@@ -338,7 +331,6 @@ static void change_tail(const jpeg_record *r) {
 }
 
 static void reads_whatever_the_tail(void **state) {
-    (void)state;
     for_each_record(change_tail);
 }
 

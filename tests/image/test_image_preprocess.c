@@ -106,7 +106,6 @@ static bool read_pipeline(pipeline *p, const char *line) {
 }
 
 static void prepares_as_the_libraries_do(void **state) {
-    (void)state;
     FILE *file = open_fixture("images_pipelines.txt");
     static char line[2048];
     pipeline p;
@@ -146,7 +145,6 @@ static void check_crop(size_t size, size_t crop, const char *rounding, int offse
 }
 
 static void crops_where_the_libraries_do(void **state) {
-    (void)state;
     static const char *const roundings[] = {"even", "zero", "floor"};
     FILE *file = open_fixture("images_pipelines.txt");
     static char line[2048];
@@ -164,7 +162,6 @@ static void crops_where_the_libraries_do(void **state) {
 }
 
 static void lists_survive_writing(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         vit_preprocessing first = read_list(lists[i]);
         char *text = vit_preprocessing_write(&first);
@@ -177,7 +174,6 @@ static void lists_survive_writing(void **state) {
 }
 
 static void refuses_bad_lists(void **state) {
-    (void)state;
     static const struct {
         const char *json, *message;
     } cases[] = {
@@ -254,7 +250,6 @@ static void refuses_bad_lists(void **state) {
 }
 
 static void limits_the_number_of_operations(void **state) {
-    (void)state;
     vit_preprocessing p;
     vit_error error;
     for (int count = VIT_MAX_OPERATIONS - 1; count <= VIT_MAX_OPERATIONS; count++) {
@@ -271,7 +266,6 @@ static void limits_the_number_of_operations(void **state) {
 }
 
 static void checks_what_the_network_gets(void **state) {
-    (void)state;
     vit_preprocessing p = read_list("[{\"op\": \"grey\"}, " HALF "]");
     vit_image out, in = noise_picture(5, 4, 4, 0);
     vit_error error;
@@ -287,7 +281,6 @@ static void checks_what_the_network_gets(void **state) {
 
 /* A picture 1 x 60000 would become 224 x 13 million. */
 static void refuses_pictures_that_would_grow_too_large(void **state) {
-    (void)state;
     vit_preprocessing p = read_list(lists[0]);
     vit_image out, in = noise_picture(1, 60000, 1, 0);
     vit_error error;
@@ -297,7 +290,6 @@ static void refuses_pictures_that_would_grow_too_large(void **state) {
 }
 
 static void converts_channels(void **state) {
-    (void)state;
     const uint8_t rgba[8] = {10, 200, 30, 7, 255, 255, 255, 0};
     vit_image image, grey, rgb, back;
     vit_error error;
@@ -318,7 +310,6 @@ static void converts_channels(void **state) {
 }
 
 static void takes_pixels_with_a_stride(void **state) {
-    (void)state;
     const uint8_t rows[] = {1, 2, 9, 3, 4, 9};
     vit_image image;
     vit_error error;
@@ -343,7 +334,6 @@ static void counting_resample(uint8_t *out, const uint8_t *quads, size_t step, s
 
 /* So that a limit on the instruction set holds for pictures, too. */
 static void uses_the_kernels_it_is_given(void **state) {
-    (void)state;
     vit_kernels counting = *vit_kernels_scalar();
     counting.resample = counting_resample;
     vit_image in = noise_picture(90, 70, 1, 0);
@@ -368,7 +358,6 @@ static void uses_the_kernels_it_is_given(void **state) {
 }
 
 static void crops_outside_are_black(void **state) {
-    (void)state;
     vit_image out, in = noise_picture(3, 3, 3, 0);
     vit_error error;
     const ptrdiff_t far_away[][2] = {{3, 0},  {0, 3},           {-2, 0},

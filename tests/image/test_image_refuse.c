@@ -50,7 +50,6 @@ static bool is_read(const vit_bytes *file, size_t size, uint32_t whole) {
 
 /* Without the end marker of a JPEG, and the last byte before it, all blocks may still be there. */
 static void refuses_every_prefix(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof fixtures / sizeof *fixtures; i++) {
         vit_bytes file = read_fixture(fixtures[i]);
         vit_image image;
@@ -68,7 +67,6 @@ static void refuses_every_prefix(void **state) {
 
 /* Every byte of a PNG is under a check sum; a JPEG has none, and most damage gives a picture. */
 static void survives_every_changed_byte(void **state) {
-    (void)state;
     static const uint8_t masks[] = {0x01, 0x10, 0x80, 0xff};
     for (size_t i = 0; i < sizeof fixtures / sizeof *fixtures; i++) {
         vit_bytes file = read_fixture(fixtures[i]);
@@ -92,7 +90,6 @@ static void survives_every_changed_byte(void **state) {
 /* ---- other files ---- */
 
 static void names_other_formats(void **state) {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t size;
@@ -119,7 +116,6 @@ static void names_other_formats(void **state) {
 }
 
 static void names_files_it_cannot_open(void **state) {
-    (void)state;
     vit_image image;
     vit_error error;
     assert_int_equal(vit_image_load(&image, "/nonexistent/a.png", &error), VIT_ERROR_IO);
@@ -135,7 +131,6 @@ static void assert_png_refused(png_builder *png, vit_status status, const char *
 }
 
 static void refuses_impossible_png_headers(void **state) {
-    (void)state;
     static png_builder png;
     static const struct {
         uint32_t width, height;
@@ -165,7 +160,6 @@ static void refuses_impossible_png_headers(void **state) {
 
 /* What begins with a 1 x 1 picture of 8 bits grey (0) or palette (3) and goes on with chunks. */
 static void refuses_misplaced_png_chunks(void **state) {
-    (void)state;
     static png_builder png;
     static const struct {
         int color;
@@ -213,7 +207,6 @@ static void refuses_misplaced_png_chunks(void **state) {
 }
 
 static void refuses_png_without_its_header(void **state) {
-    (void)state;
     static png_builder png;
     png_begin(&png, 1, 1, 8, 0, 0);
     png.size = 8; /* the signature */
@@ -225,7 +218,6 @@ static void refuses_png_without_its_header(void **state) {
 
 /* Too few rows; a filter that does not exist. */
 static void refuses_png_data_of_the_wrong_size(void **state) {
-    (void)state;
     static png_builder png;
     uint8_t zeros[16 * 17] = {0};
     png_begin(&png, 16, 16, 8, 0, 0);
@@ -270,7 +262,6 @@ static vit_status decode_tail(size_t side, size_t more, size_t part, size_t cut,
 /* Pillow reads pictures whose data lack the checksum or go on after the pixels, and refuses those
  * with a wrong checksum. */
 static void checks_the_sum_of_png_pixels(void **state) {
-    (void)state;
     static const struct { size_t side, part; } cases[] = {{300, 1 << 20}, {300, 1000}, {20, 1}};
     vit_error error = {0};
     for (size_t i = 0; i < 3; i++) {
@@ -304,7 +295,6 @@ static size_t find_segment(const vit_bytes *file, int marker) {
 
 /* Bytes changed within a segment of a fixture. */
 static void refuses_changed_jpeg_segments(void **state) {
-    (void)state;
     static const struct {
         const char *name;
         int marker;
@@ -381,7 +371,6 @@ static void assert_segment_refused(int before, int marker, const uint8_t *data, 
 
 /* Tables with which a decoder that trusts them writes out of bounds. */
 static void refuses_impossible_huffman_tables(void **state) {
-    (void)state;
     static const struct {
         uint8_t bits, count, more_bits, more_count;
     } cases[] = {
@@ -403,7 +392,6 @@ static void refuses_impossible_huffman_tables(void **state) {
 }
 
 static void refuses_misplaced_jpeg_segments(void **state) {
-    (void)state;
     const uint8_t scan[] = {1, 1, 0, 0, 63, 0};
     assert_segment_refused(0xc0, 0xda, scan, sizeof scan, "SOS before SOF");
     const uint8_t frame[] = {8, 0, 1, 0, 1, 1, 1, 0x11, 0};
@@ -413,7 +401,6 @@ static void refuses_misplaced_jpeg_segments(void **state) {
 }
 
 static void refuses_two_components(void **state) {
-    (void)state;
     static const uint8_t jpeg[] = "\xff\xd8\xff\xc0\0\x0e\x08\0\1\0\1\2\1\x11\0\2\x11\0"
                                   "\xff\xda\0\x0a\2\1\0\2\0\0\x3f\0\xff\xd9";
     assert_refused(jpeg, sizeof jpeg - 1, VIT_ERROR_FORMAT, "2 components, expected 1, 3 or 4");
@@ -421,7 +408,6 @@ static void refuses_two_components(void **state) {
 
 /* Many scans of few bytes make a decoder work for hours. */
 static void limits_the_number_of_scans(void **state) {
-    (void)state;
     vit_bytes file = read_fixture("image_progressive.jpg");
     /* One bit more of the DC coefficients of 20 blocks. */
     const uint8_t scan[] = {0xff, 0xda, 0, 8, 1, 1, 0, 0, 0, 0x10, 0, 0, 0, 0};
@@ -456,7 +442,6 @@ static bool prepare_with_fault(const vit_bytes *file, const vit_preprocessing *p
 }
 
 static void ends_well_without_memory(void **state) {
-    (void)state;
     static const vit_preprocessing p = {
         .operations = {{.kind = VIT_OP_GREY},
                        {.kind = VIT_OP_RESIZE, .shorter = 9, .filter = VIT_FILTER_LANCZOS},

@@ -57,7 +57,6 @@ static void check_case(const resize_case *c, const vit_kernels *kernels, size_t 
 
 /* On every instruction set of this machine. */
 static void resizes_as_pillow_and_torch_do(void **state) {
-    (void)state;
     for (vit_cpu cpu = VIT_CPU_SCALAR; cpu <= vit_cpu_detect(); cpu++) {
         FILE *file = open_fixture("images_resize.txt");
         resize_case c;
@@ -70,7 +69,6 @@ static void resizes_as_pillow_and_torch_do(void **state) {
 }
 
 static void refuses_impossible_sizes(void **state) {
-    (void)state;
     vit_image out, in = noise_picture(4, 4, 1, 0);
     vit_error error;
     const size_t sizes[][2] = {{0, 4}, {4, 0}, {65536, 1}, {1, 65536}, {10001, 10000}};
@@ -93,7 +91,6 @@ static void refuses_impossible_sizes(void **state) {
 /* 65535 rows of a picture that becomes 65535 columns wide: what lies between the passes would be
  * 4 GB if it were not worked off in strips. */
 static void extreme_shapes_take_little_memory(void **state) {
-    (void)state;
     vit_image out, in = noise_picture(1, 65535, 1, 0);
     vit_error error;
     assert_int_equal(vit_image_resize(&out, &in, 65535, 3, VIT_FILTER_BILINEAR, NULL, &error),
@@ -104,7 +101,6 @@ static void extreme_shapes_take_little_memory(void **state) {
 }
 
 static void filters_have_names(void **state) {
-    (void)state;
     vit_filter filter = VIT_FILTER_BOX;
     for (int i = VIT_FILTER_NEAREST; i <= VIT_FILTER_HAMMING; i++) {
         assert_true(vit_filter_parse(vit_filter_names[i], &filter));

@@ -313,21 +313,18 @@ static check_memory memory[2][MOST_OPERANDS];
 static char running[200]; /* what a test that dies was doing */
 
 static int take_memory(void **state) {
-    (void)state;
     for (size_t i = 0; i < MOST_OPERANDS; i++)
         for (int side = 0; side < 2; side++) memory[side][i] = check_memory_new(MOST_FLOATS);
     return 0;
 }
 
 static int give_memory(void **state) {
-    (void)state;
     for (size_t i = 0; i < MOST_OPERANDS; i++)
         for (int side = 0; side < 2; side++) check_memory_free(&memory[side][i]);
     return 0;
 }
 
 static int finished(void **state) {
-    (void)state;
     if (running[0]) print_error("while running %s\n", running);
     running[0] = '\0';
     return 0;
@@ -402,7 +399,6 @@ static void test_rows(void **state) {
 }
 
 static void test_whole_chunk(void **state) {
-    (void)state;
     const vit_kernels *k[CHECK_MOST_TABLES];
     const size_t count = check_tables(k);
     for (size_t i = 0; i < ROW_KERNELS; i++) {
@@ -414,7 +410,6 @@ static void test_whole_chunk(void **state) {
 
 /* All heights and widths of the largest tile, all depths, epilogues in turn. */
 static void test_tile_sizes(void **state) {
-    (void)state;
     static const size_t depths[] = {0, 1, 2, 7, 33};
     const vit_kernels *k[CHECK_MOST_TABLES];
     const size_t count = check_tables(k);
@@ -432,7 +427,6 @@ static void test_tile_sizes(void **state) {
 
 /* Every combination of epilogues, at every height, with whole and ragged vectors. */
 static void test_tile_epilogues(void **state) {
-    (void)state;
     static const size_t widths[] = {1, 15, 16, 17, 31, 32};
     const vit_kernels *k[CHECK_MOST_TABLES];
     const size_t count = check_tables(k);
@@ -449,7 +443,6 @@ static void test_tile_epilogues(void **state) {
 
 /* Runs of several of the largest tiles, and what is left of rows and columns. */
 static void test_tile_runs(void **state) {
-    (void)state;
     static const size_t several[][2] = {{36, 32}, {12, 96}, {41, 37}, {25, 101}};
     const vit_kernels *k[CHECK_MOST_TABLES];
     const size_t count = check_tables(k);
@@ -463,7 +456,6 @@ static void test_tile_runs(void **state) {
 }
 
 static void test_square_sum_rule(void **state) {
-    (void)state;
     float x[300];
     vit_random r = check_random(1);
     check_fill(x, 300, 2, &r);
@@ -477,7 +469,6 @@ static void test_square_sum_rule(void **state) {
 }
 
 static void test_choose(void **state) {
-    (void)state;
     for (vit_cpu highest = VIT_CPU_SCALAR; highest <= VIT_CPU_AVX512; highest++) {
         const vit_kernels *k = vit_kernels_choose(highest);
         assert_non_null(k);
@@ -491,7 +482,6 @@ static void test_choose(void **state) {
 /* A constant row's h is 0 however large the row and small its variance are: lanes behind the row
  * have no part in it. */
 static void test_absent_lanes(void **state) {
-    (void)state;
     const float x[3] = {1e38f, 1e38f, 1e38f}, dy[3] = {1, 2, -3}, gamma[3] = {1, 1, 1};
     const float beta[3] = {0};
     float y[3], mean, rstd, dx[3] = {0}, dgamma[3] = {0}, dbeta[3] = {0};
@@ -509,7 +499,6 @@ static void test_absent_lanes(void **state) {
 
 /* A row whose variance is too large for a float has no norm; those beside it have. */
 static void test_infinite_variance(void **state) {
-    (void)state;
     const float gamma[3] = {1, 1, 1}, beta[3] = {0};
     const vit_kernels *k[CHECK_MOST_TABLES];
     for (size_t t = 0, count = check_tables(k); t < count; t++) {

@@ -57,7 +57,6 @@ static void round_trip(const vit_config *c) {
 }
 
 static void test_round_trip(void **state) {
-    (void)state;
     vit_config c = small();
     round_trip(&c);
     c.height = 4096;
@@ -89,7 +88,6 @@ static void test_round_trip(void **state) {
 }
 
 static void test_written_form(void **state) {
-    (void)state;
     const vit_config c = small();
     char *text = vit_config_write(&c);
     assert_string_equal(text, "{\"image\": [28, 28], \"channels\": 1, \"patch\": 7, \"dim\": 64, "
@@ -105,7 +103,6 @@ static void test_written_form(void **state) {
 
 /* What is left out keeps its value. */
 static void test_partial(void **state) {
-    (void)state;
     vit_config c = small(), want = small();
     want.dim = 32;
     want.head = VIT_HEAD_MLP;
@@ -114,7 +111,6 @@ static void test_partial(void **state) {
 }
 
 static void test_refused_text(void **state) {
-    (void)state;
     static const struct {
         const char *text, *part;
     } cases[] = {
@@ -180,7 +176,6 @@ static void refuse(vit_config c, const char *name, const char *value) {
     } while (0)
 
 static void test_refused_values(void **state) {
-    (void)state;
     const vit_config good = small();
     assert_int_equal(vit_config_check(&good, NULL), VIT_OK);
     REFUSE(height, 0, "image height", "missing");
@@ -209,7 +204,6 @@ static void test_refused_values(void **state) {
 }
 
 static void test_refused_positions(void **state) {
-    (void)state;
     vit_config c = small();
     c.positions = VIT_POSITIONS_SINCOS2D;
     assert_int_equal(vit_config_check(&c, NULL), VIT_OK);
@@ -224,7 +218,6 @@ static void test_refused_positions(void **state) {
 }
 
 static void test_refused_stems(void **state) {
-    (void)state;
     vit_config c = small();
     c.stem = VIT_STEM_CONV;
     refuse(c, "\"stem\" \"conv\"", "7");
@@ -238,7 +231,6 @@ static void test_refused_stems(void **state) {
 }
 
 static void test_derived(void **state) {
-    (void)state;
     const vit_config c = small();
     assert_int_equal(vit_config_patches(&c), 16);
     assert_int_equal(vit_config_tokens(&c), 17);

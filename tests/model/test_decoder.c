@@ -340,7 +340,6 @@ static void test_write(void **state) {
 
 /* By chance: as often as the network says, within five deviations. */
 static void test_sample(void **state) {
-    (void)state;
     enum { TEXTS = 2000 };
     subject s = subject_open("language", VIT_KEPT_NOTHING);
     vit_generation how = vit_generation_default(&s.network.config);
@@ -382,7 +381,6 @@ static void test_sample(void **state) {
 /* ---- names ---- */
 
 static void test_table(void **state) {
-    (void)state;
     vit_config c = vit_config_default();
     vit_table t;
     const char *json = "{\"stem\": \"none\", \"decoder\": {\"dim\": 8, \"depth\": 2, \"heads\": 2, "

@@ -57,7 +57,6 @@ static void check_norm(again_case *a) {
 }
 
 static void test_operators(void **state) {
-    (void)state;
     for (int threads = 1; threads <= 3; threads++) {
         again_case a = again_new(threads);
         a.x[5] = NAN;
@@ -171,7 +170,6 @@ static void check_again(const vit_config *c, const vit_recipe *recipe, const vit
 
 /* Every kind of block; one alone, which is the last. */
 static void test_blocks(void **state) {
-    (void)state;
     for (form f = 0; f < FORMS; f++) {
         vit_config c = network(f);
         check_precisions(check_again, &c, recipe_of(37));
@@ -183,7 +181,6 @@ static void test_blocks(void **state) {
 /* Several slices in a lane; lanes of one slice, that two threads add to two; one lane. Some blocks
  * frozen, or all. */
 static void test_batches(void **state) {
-    (void)state;
     static const size_t batches[] = {137, 37, 1};
     const vit_config c = network(PRE);
     for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
@@ -236,7 +233,6 @@ static void check_frozen(const vit_config *c, const vit_recipe *recipe,
 }
 
 static void test_frozen(void **state) {
-    (void)state;
     for (form f = 0; f < FORMS; f++) {
         const vit_config c = network(f);
         check_precisions(check_frozen, &c, recipe_of(37));
@@ -245,7 +241,6 @@ static void test_frozen(void **state) {
 }
 
 static void test_more_than_there_are(void **state) {
-    (void)state;
     vit_error error;
     vit_trainer *t;
     const vit_config c = network(PRE);
@@ -281,7 +276,6 @@ static size_t product_bytes(const vit_config *c) {
 /* Another block takes its input, and some bytes that say where that is; in inference, and where it
  * is frozen, these. */
 static void test_what_a_block_takes(void **state) {
-    (void)state;
     const size_t places = 8 * sizeof(vit_block_state);
     for (form f = 0; f < FORMS; f++) {
         const vit_config c = network(f);
@@ -328,7 +322,6 @@ static void check_scratch(const vit_config *c, vit_kept kept) {
 /* Heads that go together, a picture's first token among many, and one key less than fills a block
  * of queries in equal parts. */
 static void test_attention_has_room(void **state) {
-    (void)state;
     static const struct sizes {
         size_t image, patch, heads;
     } sizes[] = {{28, 14, 8}, {28, 7, 8}, {24, 4, 6}, {320, 8, 16}};

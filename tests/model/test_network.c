@@ -333,7 +333,6 @@ static void check_slices(form f) {
 }
 
 static void test_slices(void **state) {
-    (void)state;
     for (form f = 0; f < FORMS; f++) check_slices(f);
 }
 
@@ -362,7 +361,6 @@ static void check_first_slice(form f) {
 }
 
 static void test_first_slice(void **state) {
-    (void)state;
     for (form f = 0; f < FORMS; f++) check_first_slice(f);
 }
 
@@ -411,7 +409,6 @@ static void check_last_block(const vit_config *c) {
 }
 
 static void test_last_block(void **state) {
-    (void)state;
     static const size_t head_dims[] = {0, 3, 13, 70};
     for (size_t i = 0; i < 16; i++) {
         vit_config c = ragged(i & 1 ? GATED : TIMM);
@@ -461,7 +458,6 @@ static void check_kernels_and_threads(vit_config c) {
 }
 
 static void test_kernels_and_threads(void **state) {
-    (void)state;
     for (form f = 0; f < FORMS; f++) check_kernels_and_threads(ragged(f));
     check_kernels_and_threads(mnist());
 }
@@ -487,7 +483,6 @@ static void check_inference(vit_config c) {
 }
 
 static void test_inference(void **state) {
-    (void)state;
     for (form f = 0; f < FORMS; f++) check_inference(ragged(f));
     for (form f = 0; f < FORMS; f++) {
         vit_config wide = ragged(f);
@@ -500,7 +495,6 @@ static void test_inference(void **state) {
 
 /* A NaN pixel makes all logits of its picture NaN, and changes no other picture's. */
 static void test_nan(void **state) {
-    (void)state;
     const vit_config c = ragged(TIMM);
     subject n = subject_new(&c, BATCH, VIT_KEPT_NOTHING);
     const data d = data_new(&n);

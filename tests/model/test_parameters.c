@@ -57,7 +57,6 @@ static vit_table table_of(vit_config c) {
 /* ---- layout ---- */
 
 static void test_timm_counts(void **state) {
-    (void)state;
     static const size_t heads[] = {3, 6, 12}, parameters[] = {5717416, 22050664, 86567656};
     for (size_t i = 0; i < 3; i++) {
         vit_table table = table_of(timm_vit(heads[i]));
@@ -85,7 +84,6 @@ static void assert_tensor(const vit_table *table, const char *prefix, const tens
 
 /* As timm.create_model("vit_tiny_patch16_224").named_parameters() lists them. */
 static void test_timm_names(void **state) {
-    (void)state;
     static const tensor beside[] = {
         {"cls_token", 3, {1, 1, 192}, VIT_PARAMETER_CLASS_TOKEN},
         {"pos_embed", 3, {1, 197, 192}, VIT_PARAMETER_POSITIONS},
@@ -124,7 +122,6 @@ static void test_timm_names(void **state) {
 }
 
 static void test_lecture_names(void **state) {
-    (void)state;
     static const tensor some[] = {
         {"pos_embed", 3, {1, 5, 128}, VIT_PARAMETER_POSITIONS},
         {"patch_embed.proj.weight", 2, {128, 196}, VIT_PARAMETER_WEIGHT},
@@ -142,7 +139,6 @@ static void test_lecture_names(void **state) {
 
 /* As timm names them with class_token=False and global_pool="avg"; fixed positions are no row. */
 static void test_mean_pooling_names(void **state) {
-    (void)state;
     static const tensor some[] = {
         {"pos_embed", 3, {1, 196, 192}, VIT_PARAMETER_POSITIONS},
         {"fc_norm.weight", 1, {192}, VIT_PARAMETER_GAMMA},
@@ -166,7 +162,6 @@ static void test_mean_pooling_names(void **state) {
 
 /* Tensors follow one another without touching, each at a multiple of 16 floats. */
 static void test_offsets(void **state) {
-    (void)state;
     vit_table table = table_of(timm_vit(3));
     size_t end = 0, sum = 0;
     for (size_t i = 0; i < table.count; i++) {
@@ -182,7 +177,6 @@ static void test_offsets(void **state) {
 }
 
 static void test_refused(void **state) {
-    (void)state;
     vit_error error;
     vit_table table;
     vit_config c = timm_vit(3);
@@ -236,7 +230,6 @@ static float *initial(const vit_table *table, vit_init init, uint64_t seed) {
 }
 
 static void test_init_timm(void **state) {
-    (void)state;
     vit_table table = table_of(timm_vit(3));
     float *values = initial(&table, VIT_INIT_TIMM, 1);
     for (size_t i = 0; i < table.count; i++) {
@@ -259,7 +252,6 @@ static void test_init_timm(void **state) {
 }
 
 static void test_init_torch(void **state) {
-    (void)state;
     vit_table table = table_of(lecture());
     float *values = initial(&table, VIT_INIT_TORCH, 1);
     for (size_t i = 0; i < table.count; i++) {
@@ -287,7 +279,6 @@ static void test_init_torch(void **state) {
 }
 
 static void test_init_is_a_function_of_the_seed(void **state) {
-    (void)state;
     const uint64_t seeds[] = {0, 1, (uint64_t)1 << 32, UINT64_MAX};
     vit_table table = table_of(lecture());
     const vit_parameter *first = vit_table_find(&table, "blocks.0.mlp.fc1.weight");
@@ -310,7 +301,6 @@ static void test_init_is_a_function_of_the_seed(void **state) {
 
 /* Whoever draws them: several threads, or a tensor alone. */
 static void test_init_is_a_function_of_the_row(void **state) {
-    (void)state;
     static const vit_init inits[] = {VIT_INIT_TORCH, VIT_INIT_TIMM};
     vit_table table = table_of(lecture());
     float *rows = check_floats(table.size), *threads = check_floats(table.size);
@@ -333,7 +323,6 @@ static void test_init_is_a_function_of_the_row(void **state) {
 
 /* As PyTorch names the modules of nn.Sequential(Conv2d, GELU, Conv2d, GELU, Conv2d). */
 static void test_stem_names(void **state) {
-    (void)state;
     static const tensor some[] = {
         {"stem.0.weight", 4, {96, 3, 3, 3}, VIT_PARAMETER_WEIGHT},
         {"stem.0.bias", 1, {96}, VIT_PARAMETER_BIAS},
@@ -360,7 +349,6 @@ static void test_stem_names(void **state) {
 }
 
 static void test_pack(void **state) {
-    (void)state;
     vit_table table = table_of(lecture());
     float *values = initial(&table, VIT_INIT_TORCH, 2);
     const size_t size = table.packed_size;
@@ -394,7 +382,6 @@ static void test_pack(void **state) {
 }
 
 static void test_views(void **state) {
-    (void)state;
     const vit_config c = lecture();
     vit_table table = table_of(c);
     float *values = check_floats(table.size), *gradients = check_floats(table.size);
@@ -463,7 +450,6 @@ static void assert_all_bound(const vit_config *c) {
 }
 
 static void test_every_row_is_bound_once(void **state) {
-    (void)state;
     vit_config c = lecture();
     assert_all_bound(&c);
     c.patch_norm = true;

@@ -51,7 +51,6 @@ static bool parse_name(const char *name, vit_position_rule *rule, char source[32
 }
 
 static void test_libraries(void **state) {
-    (void)state;
     vit_tensors *file = open_positions();
     size_t checked = 0;
     for (size_t i = 0; i < vit_tensors_count(file); i++) {
@@ -76,7 +75,6 @@ static void test_libraries(void **state) {
 
 /* Without and with several rows before the patches; on the same grid nothing changes. */
 static void test_prefix(void **state) {
-    (void)state;
     const float in[] = {7, 8, 9, 1, 2, 3, 4};
     const vit_grid small = {2, 2}, wide = {1, 4};
     float out[7];
@@ -98,7 +96,6 @@ static void test_prefix(void **state) {
 }
 
 static void test_no_memory(void **state) {
-    (void)state;
     const float in[4] = {1, 2, 3, 4};
     float out[9];
     vit_error error;

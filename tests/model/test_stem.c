@@ -126,7 +126,6 @@ static void check_conv(const vit_conv_shape *s, size_t out) {
 }
 
 static void test_conv(void **state) {
-    (void)state;
     for (size_t height = 1; height <= 5; height++)
         for (size_t width = 1; width <= 6; width++)
             for (size_t channels = 1; channels <= 3; channels++)
@@ -180,7 +179,6 @@ static void check_conv_portions(const vit_conv_shape *s, size_t together) {
 }
 
 static void test_conv_portions(void **state) {
-    (void)state;
     check_conv_portions(&(vit_conv_shape){4, 40, 36, 16, VIT_CONV_TOKENIZER}, 1);
     check_conv_portions(&(vit_conv_shape){5, 12, 16, 16, VIT_CONV_TOKENIZER}, 2);
     check_conv_portions(&(vit_conv_shape){4, 40, 36, 16, VIT_CONV_STEM}, 1);
@@ -227,7 +225,6 @@ static void check_max(vit_cpu cpu, size_t height, size_t width, size_t channels)
 }
 
 static void test_max(void **state) {
-    (void)state;
     static const vit_cpu cpus[] = {VIT_CPU_SCALAR, VIT_CPU_NEON, VIT_CPU_AVX2, VIT_CPU_AVX512};
     for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
         check_max(cpus[i], 2, 2, 1);
@@ -240,7 +237,6 @@ static void test_max(void **state) {
 /* ---- ReLU ---- */
 
 static void test_relu(void **state) {
-    (void)state;
     const vit_exec exec = one_thread();
     const float x[] = {-1, 0, -0.0f, 2, NAN, INFINITY, -INFINITY, 0x1p-149f};
     const float dy[] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -298,7 +294,6 @@ static void check_mean(size_t batch, size_t tokens, size_t dim) {
 }
 
 static void test_mean(void **state) {
-    (void)state;
     for (size_t a = 0; a < 3; a++)
         for (size_t b = 0; b < SIZES; b++)
             for (size_t c = 0; c < SIZES; c++) check_mean(sizes[a], sizes[b], sizes[c]);
@@ -307,7 +302,6 @@ static void test_mean(void **state) {
 /* ---- tokens without a class token, without learned positions ---- */
 
 static void test_embed(void **state) {
-    (void)state;
     const vit_exec exec = one_thread();
     const float embedded[] = {1, 2, 3, 4, 5, 6, 7, 8}, positions[] = {10, 20, 30, 40};
     const float want[] = {11, 22, 33, 44, 15, 26, 37, 48};
@@ -374,7 +368,6 @@ static void check_sincos2d(vit_pool pool) {
 }
 
 static void test_positions(void **state) {
-    (void)state;
     static const size_t dims[] = {1, 2, 7, 16, 64};
     for (size_t i = 0; i < 5; i++) {
         check_sinusoidal(VIT_POOL_CLASS, dims[i]);

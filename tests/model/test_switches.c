@@ -53,7 +53,6 @@ static const char *usual(char text[64], const vit_switch *row, bool python) {
 }
 
 static void test_defaults(void **state) {
-    (void)state;
     const vit_config c = vit_config_default();
     for (size_t i = 0; i < VIT_KEYS; i++) {
         const vit_switch *row = &vit_switches[i];
@@ -127,7 +126,6 @@ static void check_keys(const char *section) {
 }
 
 static void test_document(void **state) {
-    (void)state;
     vit_bytes bytes;
     assert_int_equal(vit_read_file(&bytes, "docs/presets.md", 1 << 20, NULL), VIT_OK);
     char *document = vit_alloc(bytes.size + 1, 1);
@@ -159,7 +157,6 @@ static void assert_has(const char *text, const char *part) {
 }
 
 static void test_pytorch_defaults(void **state) {
-    (void)state;
     char *text = pytorch_model(), *end = strstr(text, "sizes = (");
     assert_non_null(end);
     char *names = vit_strdup(end);
@@ -178,7 +175,6 @@ static void test_pytorch_defaults(void **state) {
 
 /* Every value that a network of pictures may have is a method named after it. */
 static void test_pytorch_values(void **state) {
-    (void)state;
     char *text = pytorch_model();
     for (size_t i = 0; i < VIT_KEYS; i++) {
         const vit_switch *row = &vit_switches[i];
@@ -219,7 +215,6 @@ static bool has_choice(const vit_pool_row *pool) {
 }
 
 static void test_pytorch_pools(void **state) {
-    (void)state;
     char *text = pytorch_model(), list[128];
     assert_has(text, pools_list(list, reads_no_class));
     assert_has(text, pools_list(list, is_double));

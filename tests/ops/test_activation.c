@@ -33,7 +33,6 @@ static bool is_in_pytorch(const char *name) {
 }
 
 static void test_rows(void **state) {
-    (void)state;
     for (vit_activation f = 0; f < VIT_ACTIVATION_COUNT; f++) {
         assert_int_equal(vit_activations[f].value, f);
         assert_int_equal(truths[f].value, f);
@@ -72,7 +71,6 @@ static void check_sample(vit_activation f, size_t n) {
 }
 
 static void test_all_floats(void **state) {
-    (void)state;
     for (vit_activation f = 0; f < VIT_ACTIVATION_COUNT; f++) {
         size_t n = 0;
         for (uint64_t bits = 0; bits <= UINT32_MAX; bits += STRIDE) {
@@ -89,7 +87,6 @@ static void test_all_floats(void **state) {
 
 /* What is not a number stays none; far from 0 each is the identity, or 0. */
 static void test_ends(void **state) {
-    (void)state;
     const vit_kernels *k = vit_kernels_choose(VIT_CPU_AVX512);
     const float far[] = {FLT_MAX, 50, -50, -FLT_MAX, NAN};
     for (vit_activation f = 0; f < VIT_ACTIVATION_COUNT; f++) {
@@ -142,7 +139,6 @@ static void check_gradient_of(vit_activation f, size_t n, float spread) {
 }
 
 static void test_gradient(void **state) {
-    (void)state;
     static const size_t sizes[] = {1, 2, 3, 5, 17, 33};
     for (vit_activation f = 0; f < VIT_ACTIVATION_COUNT; f++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -175,7 +171,6 @@ static void compute(arrays *a, int threads, vit_activation f, bool gated, const 
 }
 
 static void test_threads(void **state) {
-    (void)state;
     float *in = check_floats(2 * ELEMENTS), *dy = check_floats(ELEMENTS);
     arrays one = {check_floats(ELEMENTS), check_floats(ELEMENTS), check_floats(2 * ELEMENTS)};
     arrays some = {check_floats(ELEMENTS), check_floats(ELEMENTS), check_floats(2 * ELEMENTS)};
@@ -238,7 +233,6 @@ static void check_read(vit_activation f, const char *path) {
 
 /* torchvision knows GELU alone, and says so of the others. */
 static void test_layouts(void **state) {
-    (void)state;
     static const char *const layouts[] = {"timm", "hf", "npz", "torchvision"};
     for (vit_activation f = 0; f < VIT_ACTIVATION_COUNT; f++) {
         make_model(f);
@@ -277,7 +271,6 @@ static void check_word(vit_activation f, const char *word, bool in_hf) {
 
 /* Whatever a config calls it, names and aliases mean the same in each. */
 static void test_aliases(void **state) {
-    (void)state;
     make_model(VIT_RELU); /* of which timm's config says the activation, too */
     for (vit_activation f = 0; f < VIT_ACTIVATION_COUNT; f++) {
         const vit_activation_row *row = &vit_activations[f];

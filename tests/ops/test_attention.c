@@ -253,7 +253,6 @@ static void check_attention(vit_attention_shape s) {
 }
 
 static void test_lengths(void **state) {
-    (void)state;
     static const size_t dims[] = {1, 3, 8, 13};
     for (size_t t = 1; t <= 65; t++) {
         check_attention(check_attention_shape(1, 1, dims[t % 4], t, t));
@@ -263,7 +262,6 @@ static void test_lengths(void **state) {
 
 /* Below, at and above the blocks of queries that attention.c takes. */
 static void test_blocks(void **state) {
-    (void)state;
     static const size_t queries[] = {71, 72, 73, 144, 145};
     for (size_t i = 0; i < 5; i++) {
         check_attention(check_attention_shape(1, 2, 3, queries[i], 5));
@@ -273,7 +271,6 @@ static void test_blocks(void **state) {
 }
 
 static void test_heads(void **state) {
-    (void)state;
     static const size_t counts[] = {1, 2, 3, 5};
     static const size_t dims[] = {1, 3, 8, 13};
     for (size_t b = 0; b < 3; b++)
@@ -292,7 +289,6 @@ static vit_attention_shape causal(vit_attention_shape s) {
 
 /* Blocks of 8 queries; more keys than queries are those of tokens that were there before. */
 static void test_causal(void **state) {
-    (void)state;
     static const size_t dims[] = {1, 3, 8, 13};
     for (size_t t = 1; t <= 40; t++) {
         check_attention(causal(check_attention_shape(1, 1, dims[t % 4], t, t)));
@@ -302,7 +298,6 @@ static void test_causal(void **state) {
 
 /* What a query does not see may be anything. */
 static void test_causal_nan(void **state) {
-    (void)state;
     enum { TOKENS = 21, DIM = 3 };
     const vit_attention_shape s = causal(check_attention_shape(1, 1, DIM, TOKENS, TOKENS));
     attention want = attention_new(s, 2), got = attention_new(s, 2);
@@ -352,13 +347,11 @@ static void check_spans(bool is_causal, bool keep, int threads) {
 }
 
 static void test_spans(void **state) {
-    (void)state;
     for (int i = 0; i < 8; i++) check_spans(i & 1, i & 2, i & 4 ? 3 : 1);
 }
 
 /* Keys and values that nobody looks at get no gradient. */
 static void test_skip(void **state) {
-    (void)state;
     for (size_t skip = 1; skip < 4; skip++) {
         vit_attention_shape s = check_attention_shape(3, 2, 5, skip, 7);
         s.skip = skip;
@@ -398,7 +391,6 @@ static void check_same_bytes(vit_attention_shape s) {
 
 /* Every table, every number of threads, with the weights kept or not: the same bytes. */
 static void test_same_bytes(void **state) {
-    (void)state;
     check_same_bytes(check_attention_shape(3, 5, 13, 65, 97));
     check_same_bytes(check_attention_shape(1, 3, 50, 80, 97));  /* few heads: threads share them */
     check_same_bytes(check_attention_shape(1, 4, 50, 30, 300)); /* though their queries are few */
@@ -409,7 +401,6 @@ static void test_same_bytes(void **state) {
 
 /* A query alone has the output that it has among others. */
 static void test_query_alone(void **state) {
-    (void)state;
     attention all = attention_new(check_attention_shape(1, 2, 13, 97, 33), 2);
     run_forward(&all, one_thread(), NULL);
     const vit_exec exec = one_thread();
@@ -443,7 +434,6 @@ static void check_nan(size_t at, size_t row0, size_t row1, size_t column0, size_
 }
 
 static void test_nan(void **state) {
-    (void)state;
     attention a = attention_new(check_attention_shape(1, 2, 3, 50, 17), 2);
     check_nan(49 * a.s.q_row + 3 + 2, 49, 50, 0, 3, &a);       /* a query: its row */
     check_nan(a.k0 + 16 * a.s.k_row + 3, 0, 50, 0, 3, &a);     /* a key: the head */

@@ -140,7 +140,6 @@ static void check_attention(vit_attention_shape s) {
 }
 
 static void test_lengths(void **state) {
-    (void)state;
     static const size_t dims[] = {1, 2, 5, 8, 33, 64};
     for (size_t t = 1; t <= 50; t += 7) {
         check_attention(check_attention_shape(1, 1, dims[t % 6], t, t));
@@ -150,7 +149,6 @@ static void test_lengths(void **state) {
 
 /* Several, with an even and an odd number of queries, and in one block or more. */
 static void test_heads_together(void **state) {
-    (void)state;
     check_attention(check_attention_shape(2, 8, 8, 17, 17));
     check_attention(check_attention_shape(3, 6, 16, 5, 5));
     check_attention(check_attention_shape(2, 4, 10, 36, 36));
@@ -160,14 +158,12 @@ static void test_heads_together(void **state) {
 
 /* Large enough for eight threads to be woken: heads, or parts of them. */
 static void test_blocks_and_threads(void **state) {
-    (void)state;
     check_attention(check_attention_shape(1, 2, 64, 73, 197));
     check_attention(check_attention_shape(1, 3, 24, 145, 145));
     check_attention(check_attention_shape(1, 9, 32, 72, 71));
 }
 
 static void test_skip(void **state) {
-    (void)state;
     vit_attention_shape s = check_attention_shape(3, 2, 6, 4, 7);
     s.skip = 3;
     check_attention(s);

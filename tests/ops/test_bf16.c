@@ -80,7 +80,6 @@ static void check_product(const product *p, const vit_kernels *k, int threads) {
 }
 
 static void test_products(void **state) {
-    (void)state;
     static const size_t sizes[][3] = {{1, 1, 1},       {1, 1, 2},        {3, 5, 7},
                                       {13, 47, 33},    {12, 32, 64},     {25, 100, 31},
                                       {97, 65, 300},   {197, 130, 1100}, {400, 33, 15},
@@ -128,7 +127,6 @@ static void check_packed_rows(const vit_kernels *k, vit_precision precision, siz
 }
 
 static void test_packed_rows(void **state) {
-    (void)state;
     static const size_t sizes[][3] = {{1, 1, 1},  {2, 5, 7},    {33, 31, 13},
                                       {70, 9, 5}, {96, 48, 60}, {40, 1100, 700}};
     const vit_kernels *k = kernels_or_skip();
@@ -140,7 +138,6 @@ static void test_packed_rows(void **state) {
 
 /* Neither reads nor writes outside. */
 static void test_packing_stays_inside(void **state) {
-    (void)state;
     const vit_kernels *k = kernels_or_skip();
     check_memory in = check_memory_new(70 * 70), out = check_memory_new(70 * 80);
     for (size_t rows = 1; rows <= 34; rows += 3) {
@@ -163,7 +160,6 @@ static void test_packing_stays_inside(void **state) {
 }
 
 static void test_not_finite(void **state) {
-    (void)state;
     const vit_kernels *k = kernels_or_skip();
     const float values[] = {INFINITY, -INFINITY, NAN};
     for (size_t i = 0; i < 3; i++) {
@@ -230,7 +226,6 @@ static void assert_near(const float *got, const float *want, size_t count) {
 }
 
 static void test_threads_and_batch_change_no_byte(void **state) {
-    (void)state;
     kernels_or_skip();
     float f32[9 * CLASSES], want[9 * CLASSES], got[9 * CLASSES];
     vit_model *one = trained(VIT_PRECISION_BF16, 1), *three = trained(VIT_PRECISION_BF16, 3);
@@ -251,7 +246,6 @@ static void test_threads_and_batch_change_no_byte(void **state) {
 }
 
 static void test_training_is_near_float32(void **state) {
-    (void)state;
     kernels_or_skip();
     float f32[9 * CLASSES], bf16[9 * CLASSES];
     vit_model *a = trained(VIT_PRECISION_F32, 1), *b = trained(VIT_PRECISION_BF16, 1);
@@ -274,7 +268,6 @@ static vit_model *opened(vit_precision precision) {
 
 /* What was trained, and what a file gives in whichever precision it is opened for. */
 static void test_a_file_is_the_model(void **state) {
-    (void)state;
     kernels_or_skip();
     float want[9 * CLASSES], got[9 * CLASSES];
     vit_error e;
@@ -298,7 +291,6 @@ static void test_a_file_is_the_model(void **state) {
 /* Of a model in f32, each precision has a network of its own, made once, in its precision, however
  * many precisions there are and in whichever order they are asked for. */
 static void test_a_network_for_each_precision(void **state) {
-    (void)state;
     vit_model *m = trained(VIT_PRECISION_F32, 1);
     const vit_network *found[VIT_PRECISION_COUNT];
     for (int round = 0; round < 2; round++) {
@@ -318,7 +310,6 @@ static void test_a_network_for_each_precision(void **state) {
 }
 
 static void test_refusal(void **state) {
-    (void)state;
     vit_error e;
     const vit_train_options o = {
         .data = "digits", .steps = 1, .cpu = "avx512", .precision = VIT_PRECISION_BF16};
@@ -329,13 +320,11 @@ static void test_refusal(void **state) {
 }
 
 static int take_room(void **state) {
-    (void)state;
     room = check_floats(4 * VIT_GEMM_ROOM);
     return 0;
 }
 
 static int give_room(void **state) {
-    (void)state;
     free(room);
     return 0;
 }

@@ -186,13 +186,11 @@ static void check_small(const product *p, const vit_kernels *k, size_t count) {
 static float *room; /* of eight threads */
 
 static int take_room(void **state) {
-    (void)state;
     room = check_floats(8 * VIT_GEMM_ROOM);
     return 0;
 }
 
 static int give_room(void **state) {
-    (void)state;
     free(room);
     return 0;
 }
@@ -226,7 +224,6 @@ static void small_over_tables(size s, unsigned options) {
 }
 
 static void test_definition(void **state) {
-    (void)state;
     const int one = 1;
     for (size_t i = 0; i < SMALL_SIZES; i++)
         for (unsigned options = 0; options < OPTIONS; options++) {
@@ -237,7 +234,6 @@ static void test_definition(void **state) {
 
 /* Large enough for eight threads to be woken (exec.c). */
 static void test_threads(void **state) {
-    (void)state;
     static const size large[] = {{129, 130, 131}, {300, 33, 259}, {5, 700, 700}};
     static const int threads[] = {1, 2, 3, 4, 5, 6, 7, 8};
     static const unsigned options[] = {0, PACKED | BIAS | BRANCH | RESIDUAL,
@@ -253,7 +249,6 @@ static void test_threads(void **state) {
  * in several blocks of columns and of k: not packed, packed before, or packed by every thread. And
  * rows of A 4 KiB apart, which are packed because of that. */
 static void test_blocks(void **state) {
-    (void)state;
     static const int threads[] = {1, 2, 3};
     over_tables((size){801, 803, 515}, TRANSPOSED | ACCUMULATE | BIAS, threads, 3);
     over_tables((size){801, 1025, 515}, PACKED | SCALE | BRANCH | RESIDUAL, threads, 3);
@@ -285,7 +280,6 @@ static void check_packed(const check_memory *m, float *packed, const float *w, s
 }
 
 static void test_packing(void **state) {
-    (void)state;
     static const size_t sizes[] = {1, 2, 31, 32, 33, 64, 65};
     vit_random r = check_random(3);
     float *w = filled(65 * 70, &r);

@@ -233,24 +233,20 @@ static void assert_layers(size_t set, const vit_kernels *kernels, vit_precision 
 }
 
 static void test_avx2(void **state) {
-    (void)state;
     assert_layers(AVX2, vit_kernels_avx2(), VIT_PRECISION_F32);
 }
 
 static void test_avx512(void **state) {
-    (void)state;
     assert_layers(AVX512, vit_kernels_avx512(), VIT_PRECISION_F32);
 }
 
 static void test_pairs(void **state) {
-    (void)state;
     assert_layers(PAIRS, vit_kernels_avx512(), VIT_PRECISION_BF16);
 }
 
 /* Rows of A 4 KiB apart compete for the sets of a cache: A is packed, however many tiles pass by.
  */
 static void test_rows_that_clash(void **state) {
-    (void)state;
     const vit_tile_size tile = {12, 32, 512};
     vit_gemm_shape s = {.m = 6304, .n = 1024, .k = 1024, .a_row = 1024, .b_packed = true};
     vit_gemm_plan p = vit_gemm_plan_of(&s, &tile, 1);
@@ -284,7 +280,6 @@ static void assert_fits(const vit_gemm_shape *s, const vit_tile_size *tile, size
 }
 
 static void test_every_plan_fits(void **state) {
-    (void)state;
     static const vit_tile_size tiles[] = {{4, 16, 512}, {6, 16, 256}, {6, 16, 512}, {12, 32, 512}};
     static const size_t sizes[] = {1,   5,   12,  17,   33,   64,   197,
                                    256, 384, 577, 1024, 1025, 3072, 12608};

@@ -93,7 +93,6 @@ static void check_linear(size_t rows, size_t in, size_t out) {
 }
 
 static void test_linear(void **state) {
-    (void)state;
     for (size_t a = 0; a < SIZES; a++)
         for (size_t b = 0; b < SIZES; b++)
             for (size_t c = 0; c < SIZES; c++) check_linear(sizes[a], sizes[b], sizes[c]);
@@ -205,7 +204,6 @@ static void check_layernorm(size_t rows, size_t n) {
 }
 
 static void test_layernorm(void **state) {
-    (void)state;
     for (size_t a = 0; a < SIZES; a++)
         for (size_t b = 0; b < SIZES; b++) check_layernorm(sizes[a], sizes[b]);
     check_layernorm(65, 129);
@@ -271,7 +269,6 @@ static void check_embed(size_t batch, size_t patches, size_t dim) {
 }
 
 static void test_embed(void **state) {
-    (void)state;
     for (size_t a = 0; a < 4; a++)
         for (size_t b = 0; b < 4; b++)
             for (size_t c = 0; c < SIZES; c++) check_embed(sizes[a], sizes[b], sizes[c]);
@@ -327,7 +324,6 @@ static void check_loss_of(const loss_case *c, float spread) {
 }
 
 static void test_loss(void **state) {
-    (void)state;
     static const double smoothings[] = {0, .1, .9};
     for (size_t i = 0; i < SIZES; i++) {
         for (size_t s = 0; s < 3; s++) {
@@ -340,7 +336,6 @@ static void test_loss(void **state) {
 
 /* Far-off logits: nothing overflows, the loss is the difference. */
 static void test_loss_extremes(void **state) {
-    (void)state;
     const float logits[] = {3e38f, -3e38f, 0}, flat[] = {-1e30f, -1e30f};
     float d[3];
     assert_true(fabs(vit_cross_entropy(d, logits, 3, 0, 0, 1)) <= 0);
@@ -372,7 +367,6 @@ static void check_patches(const vit_patch_shape *s) {
 }
 
 static void test_patches(void **state) {
-    (void)state;
     static const size_t sides[] = {1, 2, 3, 5, 7};
     for (size_t p = 0; p < 5; p++)
         for (size_t down = 1; down <= 3; down++)
@@ -390,7 +384,6 @@ static void assert_nan_only(const float *x, size_t n, size_t from, size_t to) {
 }
 
 static void test_nan(void **state) {
-    (void)state;
     const vit_exec exec = one_thread();
     float x[3 * 17], y[3 * 17], weight[17 * 17], mean[3], rstd[3], packed[32 * 17];
     vit_random r = check_random(4);
@@ -413,7 +406,6 @@ static void test_nan(void **state) {
 }
 
 static void test_threads(void **state) {
-    (void)state;
     static const int threads[] = {2, 3, 8};
     const size_t rows = 2001, n = 133, count = rows * n;
     float *x = check_floats(count), *want = check_floats(count), *got = check_floats(count);
@@ -444,7 +436,6 @@ static void count_task(size_t index, int thread, void *context) {
 }
 
 static void test_parallel(void **state) {
-    (void)state;
     static const int threads[] = {1, 2, 3, 7, 100};
     static const size_t counts[] = {0, 1, 2, 5, 64, 301};
     for (size_t t = 0; t < 5; t++) {
@@ -482,7 +473,6 @@ static void team_body(void *context) {
 }
 
 static void test_team(void **state) {
-    (void)state;
     for (int threads = 1; threads <= 8; threads++) {
         team_test t = {0};
         vit_with_team(threads, team_body, &t);

@@ -51,7 +51,6 @@ static unsigned found(const vit_facts *f, const curve *c) {
 #define BIT(name) (1U << VIT_FINDING_##name)
 
 static void overfitting_is_a_gap_or_a_loss_that_rises(void **state) {
-    (void)state;
     const curve gap = {{.5, .6, .65, .7, .7, .7, .7, .7},
                        {2, 1.5, 1.2, 1, 1, 1, 1, 1},
                        {.5, .7, .8, .9, .95, .99, 1, 1}},
@@ -76,7 +75,6 @@ static void overfitting_is_a_gap_or_a_loss_that_rises(void **state) {
 }
 
 static void underfitting_is_said_at_the_end(void **state) {
-    (void)state;
     const curve c = {{.4, .5, .55, .58, .6, .6, .6, .6},
                      {2, 1.8, 1.6, 1.5, 1.4, 1.4, 1.4, 1.4},
                      {.4, .5, .55, .58, .6, .61, .61, .61}};
@@ -99,7 +97,6 @@ static bool says(const vit_facts *f, const curve *c, const char *text) {
 
 /* 96 % of the training pictures and 72 % of 80 held back: not underfitting, and not fine. */
 static void a_wide_gap_is_no_underfitting(void **state) {
-    (void)state;
     const curve c = {{.5, .6, .65, .7, .7, .7, .7, .72},
                      {2, 1.5, 1.2, 1, 1, 1, 1, 1},
                      {.5, .7, .8, .9, .9, .93, .95, .96}};
@@ -111,7 +108,6 @@ static void a_wide_gap_is_no_underfitting(void **state) {
 }
 
 static void what_was_done_is_not_advised(void **state) {
-    (void)state;
     const curve gap = {{.5, .6, .65, .7, .7, .7, .7, .7},
                        {2, 1.5, 1.2, 1, 1, 1, 1, 1},
                        {.5, .7, .8, .9, .95, .99, 1, 1}},
@@ -153,7 +149,6 @@ static void what_was_done_is_not_advised(void **state) {
 }
 
 static void a_training_that_still_rises_was_short(void **state) {
-    (void)state;
     const curve c = {{.4, .5, .6, .65, .7, .75, .8, .85},
                      {2, 1.8, 1.6, 1.4, 1.2, 1, .8, .7},
                      {.4, .5, .6, .65, .7, .75, .8, .86}};
@@ -161,7 +156,6 @@ static void a_training_that_still_rises_was_short(void **state) {
 }
 
 static void what_is_fine_is_fine(void **state) {
-    (void)state;
     const curve c = {{.9, .95, .97, .98, .985, .99, .99, .99},
                      {.4, .2, .1, .08, .06, .05, .05, .05},
                      {.9, .95, .97, .98, .985, .99, .995, .995}};
@@ -169,7 +163,6 @@ static void what_is_fine_is_fine(void **state) {
 }
 
 static void guessing_and_few_pictures(void **state) {
-    (void)state;
     const curve c = {{.1, .1, .12, .1, .1, .1, .1, .1},
                      {2.3, 2.3, 2.3, 2.3, 2.3, 2.3, 2.3, 2.3},
                      {.1, .1, .1, .1, .1, .1, .1, .1}};
@@ -180,7 +173,6 @@ static void guessing_and_few_pictures(void **state) {
 }
 
 static void nothing_measured_nothing_said(void **state) {
-    (void)state;
     vit_advice advice[VIT_FINDING_COUNT];
     const vit_training_curves none = {0};
     const curve c = {{NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN},

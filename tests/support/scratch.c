@@ -23,17 +23,14 @@ static bool enter(const char *pattern) {
 }
 
 int enter_directory(void **state) {
-    (void)state;
     return !enter("/tmp/vit-sys-XXXXXX");
 }
 
 int enter_memory(void **state) {
-    (void)state;
     return !enter("/dev/shm/vit-sys-XXXXXX") && !enter("/tmp/vit-sys-XXXXXX");
 }
 
 int leave_directory(void **state) {
-    (void)state;
     fault_disarm();
     fault_trickle(false);
     char command[160];

@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 static void test_same(void **state) {
-    (void)state;
     const float x[] = {0, 1, NAN, INFINITY}, y[] = {-0.0f, 1, -NAN, INFINITY};
     assert_int_equal(check_first_other(x, x, 4), 4);
     assert_int_equal(check_first_other(x, y, 4), 0); /* +0 is not -0 */
@@ -19,7 +18,6 @@ static void test_same(void **state) {
 }
 
 static void test_within(void **state) {
-    (void)state;
     const float got[] = {1, 2}, nan[] = {1, NAN};
     const double want[] = {1, 2.5}, none[] = {1, NAN}, close[] = {0, .4}, wide[] = {0, .5};
     const double no_bound[] = {0, NAN};
@@ -31,7 +29,6 @@ static void test_within(void **state) {
 }
 
 static void test_difference(void **state) {
-    (void)state;
     const float want[] = {1, -4, 0}, near[] = {1, -4, 1}, zero[3] = {0};
     const float nan[] = {1, NAN, 0}, infinite[] = {1, INFINITY, 0};
     assert_true(check_difference(want, want, 3) <= 0);
@@ -45,7 +42,6 @@ static void test_difference(void **state) {
 }
 
 static void test_memory(void **state) {
-    (void)state;
     check_memory m = check_memory_new(100);
     for (check_place place = 0; place < CHECK_PLACES; place++) {
         float *x = check_memory_take(&m, 33, place);

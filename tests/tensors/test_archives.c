@@ -94,7 +94,6 @@ static void refused(const char *name, vit_status status, const char *part) {
     }
 
 static void test_npz(void **state) {
-    (void)state;
     const char *const names[] = {"stored.npz", "deflated.npz"};
     for (size_t i = 0; i < 2; i++) {
         vit_tensors *file = open_fixture(names[i]);
@@ -115,7 +114,6 @@ static void test_npz(void **state) {
 }
 
 static void test_npy_versions_and_zip64(void **state) {
-    (void)state;
     vit_tensors *file = open_fixture("versions.npz");
     check_tensor(file, "version2", VIT_F32, SHAPE(2, 2));
     check_tensor(file, "version3", VIT_F32, SHAPE(2, 2));
@@ -127,7 +125,6 @@ static void test_npy_versions_and_zip64(void **state) {
 }
 
 static void test_arrays_that_are_not_read(void **state) {
-    (void)state;
     refused("big_endian.npz", VIT_ERROR_UNSUPPORTED, "'>f4' (big-endian), expected <f4");
     refused("text.npz", VIT_ERROR_UNSUPPORTED, "member 'w.npy': the type is NumPy's '<U1'");
 }
@@ -135,7 +132,6 @@ static void test_arrays_that_are_not_read(void **state) {
 /* ---- PyTorch ---- */
 
 static void test_state_dict(void **state) {
-    (void)state;
     const char *const names[] = {"state.pth", "protocol4.pth"};
     for (size_t i = 0; i < 2; i++) {
         vit_tensors *file = open_fixture(names[i]);
@@ -156,7 +152,6 @@ static void test_state_dict(void **state) {
 }
 
 static void test_state_dict_of_a_training(void **state) {
-    (void)state;
     const char *const names[] = {"model.pth", "average.pth", "namespace.pth", "timm.pth.tar",
                                  "fastai.pth"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -170,7 +165,6 @@ static void test_state_dict_of_a_training(void **state) {
 
 /* The wrapper's name is left to those who look for a network. */
 static void test_checkpoint_of_lightning(void **state) {
-    (void)state;
     vit_tensors *file = open_fixture("lightning.ckpt");
     assert_int_equal(vit_tensors_count(file), 2);
     check_tensor(file, "model.fc.weight", VIT_F32, SHAPE(3, 4));
@@ -179,7 +173,6 @@ static void test_checkpoint_of_lightning(void **state) {
 }
 
 static void test_pickles_that_are_not_run(void **state) {
-    (void)state;
     refused("runs.pth", VIT_ERROR_UNSUPPORTED, "asks for posix.system");
     refused("module.pth", VIT_ERROR_UNSUPPORTED, "asks for torch.nn.modules.container.Sequential");
     refused("complex.pth", VIT_ERROR_UNSUPPORTED, "asks for torch.ComplexFloatStorage");
@@ -194,7 +187,6 @@ static const char *const sound[] = {"stored.npz", "deflated.npz",  "versions.npz
                                     "state.pth",  "protocol4.pth", "model.pth",    "average.pth"};
 
 static void test_cut_off_anywhere(void **state) {
-    (void)state;
     for (size_t f = 0; f < COUNT(sound); f++) {
         vit_bytes whole = read_fixture(sound[f]);
         for (size_t size = 0; size < whole.size; size++) {
@@ -225,7 +217,6 @@ static void read_damaged(const vit_bytes *bytes, const char *name, size_t place)
 }
 
 static void test_a_wrong_byte_anywhere(void **state) {
-    (void)state;
     for (size_t f = 0; f < COUNT(sound); f++) {
         vit_bytes bytes = read_fixture(sound[f]);
         for (size_t i = 0; i < bytes.size; i++) {
@@ -261,7 +252,6 @@ static void refused_patch(const char *mark, size_t offset, uint8_t byte, vit_sta
 }
 
 static void test_zip_archives_that_are_refused(void **state) {
-    (void)state;
     static const char end[] = "PK\5\6", central[] = "PK\1\2", local[] = "PK\3\4";
     refused_patch(end, 0, 'X', VIT_ERROR_FORMAT, "the end record is missing");
     refused_patch(end, 4, 1, VIT_ERROR_UNSUPPORTED, "in several files");

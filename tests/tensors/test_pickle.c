@@ -70,7 +70,6 @@ static void check_kind(bytes b, vit_pickle_kind kind, size_t length) {
 /* ---- tests ---- */
 
 static void test_numbers(void **state) {
-    (void)state;
     check_number(BYTES("\x80\2K\xff."), 255);
     check_number(BYTES("M\1\2."), 0x201);
     check_number(BYTES("J\xfe\xff\xff\xff."), -2);
@@ -84,7 +83,6 @@ static void test_numbers(void **state) {
 }
 
 static void test_texts_and_tuples(void **state) {
-    (void)state;
     check_kind(BYTES("X\3\0\0\0abc."), VIT_PICKLE_TEXT, 3);
     check_kind(BYTES("\x8c\3abc."), VIT_PICKLE_TEXT, 3);
     check_kind(BYTES("\x8d\3\0\0\0\0\0\0\0abc."), VIT_PICKLE_TEXT, 3);
@@ -97,7 +95,6 @@ static void test_texts_and_tuples(void **state) {
 }
 
 static void test_dictionaries_are_objects(void **state) {
-    (void)state;
     /* The memo's copy of the dictionary is the dictionary. */
     vit_pickle *p = read_pickle(BYTES(ORDERED "q\0K\1K\2s}bh\0\x86."));
     vit_pickle_free(p);
@@ -130,7 +127,6 @@ static void check_view(bytes b) {
 }
 
 static void test_tensors(void **state) {
-    (void)state;
     check_view(BYTES(TENSOR "."));
     check_view(BYTES("ctorch._utils\n_rebuild_parameter\n" TENSOR "\x88" ORDERED "\x87R."));
     check_view(BYTES("\x8c\x0ctorch._utils\x8c\x0f_rebuild_tensor\x93(" STORAGE
@@ -139,7 +135,6 @@ static void test_tensors(void **state) {
 }
 
 static void test_what_is_not_needed(void **state) {
-    (void)state;
     refused(BYTES("cos\nsystem\n."), VIT_ERROR_UNSUPPORTED, "asks for os.system, which");
     refused(BYTES("\x8c\2os\x8c\6system\x93."), VIT_ERROR_UNSUPPORTED, "asks for os.system");
     refused(BYTES("c__builtin__\neval\n."), VIT_ERROR_UNSUPPORTED, "__builtin__.eval");
@@ -162,7 +157,6 @@ static void test_what_is_not_needed(void **state) {
 }
 
 static void test_what_is_damaged(void **state) {
-    (void)state;
     refused(BYTES(""), VIT_ERROR_FORMAT, "cut off");
     refused(BYTES("."), VIT_ERROR_FORMAT, "other than one object");
     refused(BYTES("(."), VIT_ERROR_FORMAT, "other than one object");
@@ -191,7 +185,6 @@ static void test_what_is_damaged(void **state) {
 }
 
 static void test_tensors_that_are_damaged(void **state) {
-    (void)state;
     refused(BYTES(")Q."), VIT_ERROR_FORMAT, "not a storage");
     refused(BYTES("K\1Q."), VIT_ERROR_FORMAT, "not a storage");
     refused(BYTES("(NNNNNtQ."), VIT_ERROR_FORMAT, "not a storage");
@@ -211,7 +204,6 @@ static void test_tensors_that_are_damaged(void **state) {
 }
 
 static void test_what_is_too_large(void **state) {
-    (void)state;
     bytes many = {.size = VIT_PICKLE_MAX_SIZE};
     char *text = vit_alloc(many.size + 1, 1);
     assert_non_null(text);
@@ -222,7 +214,6 @@ static void test_what_is_too_large(void **state) {
 }
 
 static void test_no_memory(void **state) {
-    (void)state;
     for (long n = 1;; n++) {
         vit_pickle *p;
         fault_arm(n);

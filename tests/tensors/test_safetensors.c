@@ -83,7 +83,6 @@ static void refused_member(const char *json, const char *part) {
 /* ---- what is taken ---- */
 
 static void test_reads_tensors_and_metadata(void **state) {
-    (void)state;
     vit_bytes bytes = make("{\"b\":{\"dtype\":\"I16\",\"shape\":[2,3],\"data_offsets\":[1,13]},"
                            "\"__metadata__\":{\"z\":\"1\",\"a\":\"\",\"format\":\"pt\"},"
                            "\"a\":{\"data_offsets\":[0,1],\"shape\":[],\"dtype\":\"U8\"}}",
@@ -115,7 +114,6 @@ static void test_reads_tensors_and_metadata(void **state) {
 }
 
 static void test_reads_files_without_tensors(void **state) {
-    (void)state;
     const char *headers[] = {"{}", " \t\r\n{ }\n\t  ", "{\"__metadata__\":{}}",
                              "{ \"__metadata__\" : { \"k\" : \"v\" } }"};
     for (size_t i = 0; i < 4; i++) {
@@ -131,7 +129,6 @@ static void test_reads_files_without_tensors(void **state) {
 }
 
 static void test_empty_tensors_lie_anywhere(void **state) {
-    (void)state;
     vit_bytes bytes = make("{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
                            "\"e\":{\"dtype\":\"F64\",\"shape\":[3,0],\"data_offsets\":[2,2]},"
                            "\"f\":{\"dtype\":\"F64\",\"shape\":[0],\"data_offsets\":[0,0]},"
@@ -147,7 +144,6 @@ static void test_empty_tensors_lie_anywhere(void **state) {
 }
 
 static void test_unescapes_strings(void **state) {
-    (void)state;
     vit_bytes bytes =
         make("{\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0041\\u00e9\\u20AC\\uD83D\\uDE00"
              "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\":" EMPTY ","
@@ -166,7 +162,6 @@ static void test_unescapes_strings(void **state) {
 /* The eight bytes of a length of 0x7b20 begin like JSON, as the index of a sharded checkpoint does:
  * " {". */
 static void test_a_length_that_looks_like_json(void **state) {
-    (void)state;
     static char header[0x7b20];
     memset(header, ' ', sizeof header);
     memcpy(header, "{\"a\":" EMPTY "}", sizeof "{\"a\":" EMPTY "}" - 1);
@@ -178,7 +173,6 @@ static void test_a_length_that_looks_like_json(void **state) {
 }
 
 static void test_eight_dimensions(void **state) {
-    (void)state;
     vit_bytes bytes =
         make("{\"a\":{\"dtype\":\"I8\",\"shape\":[1,1,2,1,3,1,1,1],\"data_offsets\":[0,6]}}", 6);
     vit_tensors *file = parse(&bytes);
@@ -191,7 +185,6 @@ static void test_eight_dimensions(void **state) {
 /* ---- the frame ---- */
 
 static void test_refuses_wrong_lengths(void **state) {
-    (void)state;
     refused_bytes(NULL, 0, VIT_ERROR_FORMAT, "has 0 bytes, expected at least the 8");
     refused_bytes("\2\0\0\0\0\0\0", 7, VIT_ERROR_FORMAT, "has 7 bytes, expected at least the 8");
     vit_bytes file = make("{}", 0);
@@ -211,7 +204,6 @@ static void test_refuses_wrong_lengths(void **state) {
 }
 
 static void test_refuses_what_is_not_json(void **state) {
-    (void)state;
     refused("", 0, VIT_ERROR_FORMAT, "header byte 0: expected '{', with which a header begins");
     refused("[]", 0, VIT_ERROR_FORMAT,
             "header byte 0: expected '{', with which a header begins, "
@@ -234,7 +226,6 @@ static void test_refuses_what_is_not_json(void **state) {
 }
 
 static void test_refuses_wrong_strings(void **state) {
-    (void)state;
     refused("{\"abc", 0, VIT_ERROR_FORMAT, "header byte 5: expected '\"' at the end of a string");
     refused("{\"abc\\", 0, VIT_ERROR_FORMAT, "expected a whole escape sequence");
     refused_member("\"a\\xb\":" EMPTY, "header byte 3: expected one of \\\" \\\\ \\/ \\b");
@@ -265,7 +256,6 @@ static void test_refuses_wrong_strings(void **state) {
 }
 
 static void test_refuses_zero_characters(void **state) {
-    (void)state;
     refused("{\"a\\u0000b\":" EMPTY "}", 0, VIT_ERROR_UNSUPPORTED,
             "header byte 3: the string holds the character U+0000");
     refused("{\"__metadata__\":{\"a\":\"\\u0000\"}}", 0, VIT_ERROR_UNSUPPORTED,
@@ -278,7 +268,6 @@ static void test_refuses_zero_characters(void **state) {
 /* ---- entries ---- */
 
 static void test_refuses_wrong_fields(void **state) {
-    (void)state;
     refused_entry("1", 4, VIT_ERROR_FORMAT,
                   "t.st: tensor 'w': header byte 58: expected '{' and dtype, shape");
     refused_entry("null", 4, VIT_ERROR_FORMAT, "found 'null'");
@@ -299,7 +288,6 @@ static void test_refuses_wrong_fields(void **state) {
 }
 
 static void test_refuses_wrong_dtypes(void **state) {
-    (void)state;
     refused_entry("{\"dtype\":32}", 4, VIT_ERROR_FORMAT,
                   "expected the dtype in double quotes, found '32'");
     refused_entry(
@@ -311,7 +299,6 @@ static void test_refuses_wrong_dtypes(void **state) {
 }
 
 static void test_refuses_wrong_integers(void **state) {
-    (void)state;
     const char *wrong[] = {"-1",    "-0", "1.0", "1e2", "01",   "00",  "+1",
                            "\"1\"", "",   ".5",  "[1]", "null", "0x1", "1E2"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -332,7 +319,6 @@ static void test_refuses_wrong_integers(void **state) {
 }
 
 static void test_refuses_wrong_shapes(void **state) {
-    (void)state;
     refused_entry("{\"shape\":3}", 4, VIT_ERROR_FORMAT,
                   "expected the shape, an array of integers, found '3'");
     refused_entry("{\"shape\":[1,]}", 4, VIT_ERROR_FORMAT, "a non-negative integer, found ']'");
@@ -347,7 +333,6 @@ static void test_refuses_wrong_shapes(void **state) {
 }
 
 static void test_refuses_wrong_offsets(void **state) {
-    (void)state;
     refused_entry("{\"data_offsets\":[4]}", 4, VIT_ERROR_FORMAT,
                   "tensor 'w': data_offsets holds 1 integers, expected two");
     refused_entry("{\"data_offsets\":[]}", 4, VIT_ERROR_FORMAT, "holds 0 integers, expected two");
@@ -371,7 +356,6 @@ static void test_refuses_wrong_offsets(void **state) {
 /* ---- all entries together ---- */
 
 static void test_refuses_holes_and_overlaps(void **state) {
-    (void)state;
     refused_entry("{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[5,6]}", 6, VIT_ERROR_FORMAT,
                   "tensor 'w' begins at data byte 5, expected 4, where tensor 'a' ends: there is a "
                   "hole");
@@ -391,7 +375,6 @@ static void test_refuses_holes_and_overlaps(void **state) {
 }
 
 static void test_refuses_duplicates(void **state) {
-    (void)state;
     refused_member("\"a\":" EMPTY ",\"b\":" EMPTY ",\"\\u0061\":" EMPTY,
                    "tensor 'a' stands in the header twice, expected once");
     refused_member("\"__metadata__\":{},\"a\":" EMPTY ",\"__metadata__\":{}",
@@ -401,7 +384,6 @@ static void test_refuses_duplicates(void **state) {
 }
 
 static void test_refuses_wrong_metadata(void **state) {
-    (void)state;
     refused_member("\"__metadata__\":null", "expected '{' and the pairs of __metadata__");
     refused_member("\"__metadata__\":[\"a\"]", "expected '{' and the pairs of __metadata__");
     refused_member("\"__metadata__\":{\"k\":1}",
@@ -412,7 +394,6 @@ static void test_refuses_wrong_metadata(void **state) {
 
 /* A sentence stays one line of bounded length, whatever the names are. */
 static void test_messages_show_any_name(void **state) {
-    (void)state;
     vit_string header = {0};
     vit_string_add(&header, "{\"a\\n\\u001b");
     for (size_t i = 0; i < 500; i++) vit_string_add(&header, "\xe2\x82\xac");
@@ -435,7 +416,6 @@ static void test_messages_show_any_name(void **state) {
 }
 
 static void test_shape_text(void **state) {
-    (void)state;
     char text[128];
     vit_shape_text(text, NULL, 0);
     assert_string_equal(text, "[]");
@@ -456,7 +436,6 @@ static const char small_header[] =
     "\"\\u00e9\":{\"dtype\":\"BF16\",\"shape\":[3],\"data_offsets\":[8,14]}}  ";
 
 static void test_refuses_every_prefix(void **state) {
-    (void)state;
     vit_bytes bytes = make(small_header, 14);
     vit_tensors_close(parse(&bytes));
     for (size_t size = 0; size < bytes.size; size++) {
@@ -473,7 +452,6 @@ static void test_refuses_every_prefix(void **state) {
 }
 
 static void test_survives_every_changed_byte(void **state) {
-    (void)state;
     vit_bytes bytes = make(small_header, 14);
     size_t taken = 0;
     for (size_t i = 0; i < bytes.size; i++) {
@@ -499,7 +477,6 @@ static void test_survives_every_changed_byte(void **state) {
 }
 
 static void test_large_header(void **state) {
-    (void)state;
     enum { TENSORS = 200000 };
     vit_string header = {0};
     vit_string_add(&header, "{");

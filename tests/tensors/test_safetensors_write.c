@@ -102,7 +102,6 @@ static void assert_file(const char *path, const vit_bytes *expected) {
 /* ---- against Python ---- */
 
 static void test_reads_what_python_wrote(void **state) {
-    (void)state;
     vit_tensors *file;
     vit_error error;
     const char *path = "tests/fixtures/python_all.safetensors";
@@ -114,14 +113,12 @@ static void test_reads_what_python_wrote(void **state) {
 }
 
 static void test_writes_the_bytes_python_reads(void **state) {
-    (void)state;
     vit_bytes bytes = encode(every_dtype, COUNT(every_dtype), more, COUNT(more));
     assert_file("tests/fixtures/encoded.safetensors", &bytes);
     vit_free(bytes.data);
 }
 
 static void test_writes_the_bytes_python_writes(void **state) {
-    (void)state;
     vit_bytes bytes = encode(one_dtype_a_size, COUNT(one_dtype_a_size), NULL, 0);
     assert_file("tests/fixtures/python_same.safetensors", &bytes);
     vit_free(bytes.data);
@@ -130,7 +127,6 @@ static void test_writes_the_bytes_python_writes(void **state) {
 /* ---- memory ---- */
 
 static void test_round_trip(void **state) {
-    (void)state;
     vit_bytes bytes = encode(every_dtype, COUNT(every_dtype), more, COUNT(more));
     vit_tensors *file;
     /* At an odd address too: nothing may rely on alignment. */
@@ -156,7 +152,6 @@ static void test_round_trip(void **state) {
 }
 
 static void test_order_of_the_arguments_does_not_matter(void **state) {
-    (void)state;
     vit_tensor turned[COUNT(every_dtype)];
     for (size_t i = 0; i < COUNT(turned); i++) turned[i] = every_dtype[COUNT(turned) - 1 - i];
     const vit_metadata less[] = {more[1], more[0]};
@@ -170,7 +165,6 @@ static void test_order_of_the_arguments_does_not_matter(void **state) {
 
 /* Every remainder of the header's length by 8, so that the data begin at a multiple of 8. */
 static void test_pads_the_header(void **state) {
-    (void)state;
     char name[18] = "";
     for (size_t length = 0; length < 17; length++) {
         memset(name, 'n', length);
@@ -202,7 +196,6 @@ static void refused(const vit_tensor *tensors, size_t count, const vit_metadata 
 }
 
 static void test_refuses_wrong_tensors(void **state) {
-    (void)state;
     const vit_tensor twice[] = {{"w", VIT_F64, 1, {1}, 1, f64},
                                 {"v", VIT_F32, 1, {1}, 1, f32},
                                 {"w", VIT_F32, 1, {1}, 1, f32}};
@@ -229,7 +222,6 @@ static void test_refuses_wrong_tensors(void **state) {
 }
 
 static void test_refuses_wrong_metadata(void **state) {
-    (void)state;
     const vit_metadata wrong[][2] = {{{"k", "1"}, {"k", "2"}},    {{"k", "1"}, {"format", "pt"}},
                                      {{"a", "1"}, {"k", "\xc3"}}, {{"\x80", "1"}, {"k", "2"}},
                                      {{"k", NULL}, {"l", "2"}},   {{NULL, ""}, {"k", "2"}}};
@@ -243,7 +235,6 @@ static void test_refuses_wrong_metadata(void **state) {
 }
 
 static void test_refuses_a_header_beyond_the_limit(void **state) {
-    (void)state;
     size_t length = 100000000;
     char *value = vit_alloc(length + 1, 1);
     assert_non_null(value);
@@ -331,7 +322,6 @@ static void test_open_names_the_file(void **state) {
 /* ---- failures of the system ---- */
 
 static void test_encode_and_parse_without_memory(void **state) {
-    (void)state;
     vit_bytes whole = encode(every_dtype, COUNT(every_dtype), more, COUNT(more)), bytes;
     vit_tensors *file;
     vit_error error;
@@ -362,7 +352,6 @@ static void test_encode_and_parse_without_memory(void **state) {
 }
 
 static void test_open_when_a_call_fails(void **state) {
-    (void)state;
     vit_tensors *file;
     vit_error error;
     long failures = 0;

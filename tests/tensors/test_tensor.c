@@ -23,7 +23,6 @@ static uint32_t bits_of(float value) {
 }
 
 static void test_names_and_sizes(void **state) {
-    (void)state;
     static const char *const names[] = {"F64", "F32", "F16", "BF16", "I64",
                                         "I32", "I16", "I8",  "U8",   "BOOL"};
     static const size_t sizes[] = {8, 4, 2, 2, 8, 4, 2, 1, 1, 1};
@@ -43,7 +42,6 @@ static double half_value(unsigned bits) {
 }
 
 static void test_every_half(void **state) {
-    (void)state;
     static uint16_t halves[65536];
     static float values[65536];
     for (unsigned i = 0; i < 65536; i++) halves[i] = (uint16_t)i;
@@ -59,7 +57,6 @@ static void test_every_half(void **state) {
 }
 
 static void test_every_bfloat16(void **state) {
-    (void)state;
     static uint16_t shorts[65536];
     static float values[65536];
     for (unsigned i = 0; i < 65536; i++) shorts[i] = (uint16_t)i;
@@ -70,7 +67,6 @@ static void test_every_bfloat16(void **state) {
 }
 
 static void test_float32_keeps_its_bits(void **state) {
-    (void)state;
     const uint32_t bits[] = {0x80000000, 1, 0x7f800001, 0xffffffff, 0x3dcccccd, 0xff800000};
     float values[6];
     vit_tensor tensor = vector(VIT_F32, bits, 6);
@@ -79,7 +75,6 @@ static void test_float32_keeps_its_bits(void **state) {
 }
 
 static void test_float64_is_rounded(void **state) {
-    (void)state;
     const double data[] = {1.5,
                            -0.0,
                            0.1,
@@ -100,7 +95,6 @@ static void test_float64_is_rounded(void **state) {
 }
 
 static void test_integers(void **state) {
-    (void)state;
     const int64_t i64[] = {0, -1, 16777216, -16777216, 16777218, INT64_C(1) << 62, INT64_MIN};
     const int32_t i32[] = {INT32_MIN, 7, -16777215};
     const int16_t i16[] = {INT16_MIN, INT16_MAX};
@@ -130,7 +124,6 @@ static void refused(vit_dtype dtype, const void *data, size_t count, const char 
 }
 
 static void test_refuses_what_float32_cannot_hold(void **state) {
-    (void)state;
     refused(VIT_BOOL, (const uint8_t[]){1}, 1, "tensor 'w' is of type BOOL, expected numbers");
     refused(VIT_I32, (const int32_t[]){1, 16777217}, 2,
             "tensor 'w': element 1 of type I32 is 16777217, expected a number that float32 can "
@@ -146,7 +139,6 @@ static void test_refuses_what_float32_cannot_hold(void **state) {
 }
 
 static void test_unaligned_data(void **state) {
-    (void)state;
     static const vit_dtype dtypes[] = {VIT_F64, VIT_F32, VIT_F16, VIT_BF16,
                                        VIT_I64, VIT_I32, VIT_I16};
     const double f64[] = {-2, 3};
@@ -180,7 +172,6 @@ static bool is_nan_half(uint16_t half) {
 
 /* Every half and every number halfway between two, and just beside that. */
 static void test_encodes_every_half(void **state) {
-    (void)state;
     for (uint32_t h = 0; h < 0x7c00; h++) {
         const uint16_t halves[2] = {(uint16_t)h, (uint16_t)(h + 1)};
         vit_tensor tensor = vector(VIT_F16, halves, 2);
@@ -201,7 +192,6 @@ static void test_encodes_every_half(void **state) {
 }
 
 static void test_refuses_what_a_half_cannot_hold(void **state) {
-    (void)state;
     const float values[] = {1, -65520, 2};
     uint16_t halves[3];
     assert_int_equal(vit_tensor_encode(halves, VIT_F16, values, 3), 1);
@@ -216,7 +206,6 @@ static float from_bits(uint32_t bits) {
 }
 
 static void test_encodes_bfloat16(void **state) {
-    (void)state;
     for (uint32_t high = 0; high < 0x10000; high++) {
         const bool is_nan = (high & 0x7f80) == 0x7f80 && (high & 0x7f) != 0;
         const bool is_special = (high & 0x7f80) == 0x7f80;

@@ -68,7 +68,6 @@ static void check_tensors(const vit_tensors *file) {
 }
 
 static void test_a_file_a_directory_and_bytes(void **state) {
-    (void)state;
     write_tensors("model.safetensors");
     vit_tensors *file = open_tensors("model.safetensors");
     check_tensors(file);
@@ -89,7 +88,6 @@ static void test_a_file_a_directory_and_bytes(void **state) {
 }
 
 static void test_which_file_of_a_directory(void **state) {
-    (void)state;
     refused(".", VIT_ERROR_IO, ".", "holds no weights: expected model.safetensors");
     write_tensors("one.safetensors");
     put_file("notes.txt", "");
@@ -105,7 +103,6 @@ static void test_which_file_of_a_directory(void **state) {
 }
 
 static void test_counters_are_no_weights(void **state) {
-    (void)state;
     write_tensors("model.safetensors");
     vit_tensors *file = open_tensors("model.safetensors");
     const vit_tensor *counter = vit_tensors_find(file, "steps");
@@ -118,7 +115,6 @@ static void test_counters_are_no_weights(void **state) {
 }
 
 static void test_what_is_no_file_of_weights(void **state) {
-    (void)state;
     put_file("pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n");
     refused("pointer", VIT_ERROR_UNSUPPORTED, "pointer is a Git LFS pointer", "git lfs pull");
     put_file("keras", "\x89HDF\r\n");
@@ -149,7 +145,6 @@ static void write_shards(void) {
 }
 
 static void test_shards(void **state) {
-    (void)state;
     const char *const paths[] = {".", "model.safetensors.index.json"};
     write_shards();
     put_file(index_name, MAP(BOTH));
@@ -171,7 +166,6 @@ static void refused_index(const char *text, vit_status status, const char *a, co
 }
 
 static void test_an_index_and_shards_that_disagree(void **state) {
-    (void)state;
     write_shards();
     refused_index(MAP("\"a\": \"1.safetensors\", \"b\": \"3.safetensors\""), VIT_ERROR_IO,
                   index_name, "names the file 3.safetensors, which is not beside it");
@@ -191,7 +185,6 @@ static void test_an_index_and_shards_that_disagree(void **state) {
 }
 
 static void test_an_index_that_is_none(void **state) {
-    (void)state;
     write_shards();
     refused_index("{\"weight_map\": {", VIT_ERROR_FORMAT, index_name, "line 1");
     refused_index("{}", VIT_ERROR_FORMAT, index_name, "weight_map");
@@ -209,7 +202,6 @@ static void test_an_index_that_is_none(void **state) {
 /* ---- failures of the system ---- */
 
 static void test_every_failing_call(void **state) {
-    (void)state;
     write_shards();
     put_file(index_name, MAP(BOTH));
     for (long n = 1;; n++) {

@@ -44,7 +44,6 @@ static void check_case(char *line) {
 static void test_as_transformers(void **state) {
     vit_bytes file;
     size_t cases = 0;
-    (void)state;
     assert_int_equal(vit_read_file(&file, FIXTURES "/cases.txt", 1 << 20, NULL), VIT_OK);
     char *text = vit_alloc(file.size + 1, 1);
     memcpy(text, file.data, file.size);
@@ -58,7 +57,6 @@ static void test_as_transformers(void **state) {
 static void test_odd_ids(void **state) {
     vit_tokenizer t = open_fixture("bpe");
     const uint32_t ids[] = {UINT32_MAX, 1u << 20, 0, 2};
-    (void)state;
     char *text = vit_tokenizer_decode(&t, ids, 4), *nothing = vit_tokenizer_decode(&t, NULL, 0);
     assert_string_equal(text, "");
     assert_string_equal(nothing, "");
@@ -80,7 +78,6 @@ static void refuse_json(const char *json, vit_status expected, const char *says)
 }
 
 static void test_damaged_json(void **state) {
-    (void)state;
     refuse_json("{", VIT_ERROR_FORMAT, "line 1");
     refuse_json("{}", VIT_ERROR_FORMAT, "model.vocab");
     refuse_json("{\"model\": {\"vocab\": {\"a\": -1}}}", VIT_ERROR_FORMAT, "whole number");
@@ -96,7 +93,6 @@ static void test_damaged_json(void **state) {
 static void test_cut_sentencepiece(void **state) {
     vit_bytes file;
     size_t whole = 0;
-    (void)state;
     assert_int_equal(vit_read_file(&file, FIXTURES "/xlmr/sentencepiece.bpe.model", 1 << 20, NULL),
                      VIT_OK);
     for (size_t size = 0; size < file.size; size++) {
@@ -115,7 +111,6 @@ static void test_cut_sentencepiece(void **state) {
 static void test_no_tokenizer(void **state) {
     vit_tokenizer t;
     vit_error error;
-    (void)state;
     assert_int_equal(vit_tokenizer_open(&t, "tests", &error), VIT_ERROR_IO);
     assert_non_null(strstr(error.message, "tests: holds no tokenizer"));
     assert_non_null(strstr(error.message, "tokenizer.json"));

@@ -24,7 +24,6 @@ static vit_vocabulary make(vit_signs signs) {
 }
 
 static void test_signs(void **state) {
-    (void)state;
     static const char *const characters[] = {" ", "a", "e", "h", "m", "o", "p",
                                              "r", "s", "t", "w", "y", "ß", "ü"};
     static const char *const words[] = {"are", "ay", "happy", "masaya", "süß", "tayo", "we"};
@@ -56,7 +55,6 @@ static void check_back(vit_signs signs, const char *text, const char *expected, 
 }
 
 static void test_there_and_back(void **state) {
-    (void)state;
     check_back(VIT_SIGNS_CHARACTERS, "tayo süß", "tayo süß", 8);
     check_back(VIT_SIGNS_CHARACTERS, "", "", 0);
     check_back(VIT_SIGNS_WORDS, " happy  we are ", "happy we are", 3);
@@ -74,7 +72,6 @@ static void check_refused(vit_signs signs, const char *text, vit_status status, 
 }
 
 static void test_refused(void **state) {
-    (void)state;
     check_refused(VIT_SIGNS_CHARACTERS, "taxi", VIT_ERROR_MISMATCH, "the character \"x\"");
     check_refused(VIT_SIGNS_WORDS, "we were", VIT_ERROR_MISMATCH, "the word \"were\"");
     check_refused(VIT_SIGNS_WORDS, "we we we we we", VIT_ERROR_MISMATCH, "longer than 4 words");
@@ -86,7 +83,6 @@ static void test_refused(void **state) {
 }
 
 static void test_json(void **state) {
-    (void)state;
     for (int signs = 0; signs < VIT_SIGNS_COUNT; signs++) {
         vit_vocabulary v = make((vit_signs)signs), again;
         vit_error error;
@@ -118,7 +114,6 @@ static void test_json(void **state) {
 }
 
 static void test_copy(void **state) {
-    (void)state;
     vit_error error;
     vit_vocabulary v = make(VIT_SIGNS_WORDS), copy;
     const vit_vocabulary none = {.signs = VIT_SIGNS_WORDS};
@@ -134,7 +129,6 @@ static void test_copy(void **state) {
 
 /* More signs than are collected at once, again and again. */
 static void test_many(void **state) {
-    (void)state;
     enum { TEXTS = 3000, SIGNS = 9 };
     static char rows[TEXTS][64];
     static const char *list[TEXTS];
@@ -150,7 +144,6 @@ static void test_many(void **state) {
 }
 
 static void test_memory(void **state) {
-    (void)state;
     for (long n = 1;; n++) {
         vit_vocabulary v;
         vit_error error;

@@ -41,7 +41,6 @@ static void expect(vit_pose p, const float want[6]) {
 }
 
 static void test_whole_pixels(void **state) {
-    (void)state;
     vit_pose p = still;
     expect(p, (float[]){1, 2, 3, 4, 5, 6});
     p.dy = p.dx = 1; /* one down, one right */
@@ -56,7 +55,6 @@ static void test_whole_pixels(void **state) {
 }
 
 static void test_quarter_turn(void **state) {
-    (void)state;
     static const uint8_t pixels[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     static const float clockwise[9] = {7, 4, 1, 8, 5, 2, 9, 6, 3};
     const vit_picture_shape shape = {3, 3, 1};
@@ -72,7 +70,6 @@ static void test_quarter_turn(void **state) {
 }
 
 static void test_scale_and_shear(void **state) {
-    (void)state;
     static const uint8_t pixels[9] = {0, 0, 0, 10, 20, 30, 0, 0, 0};
     static const uint8_t column[9] = {0, 9, 0, 0, 9, 0, 0, 9, 0};
     const vit_picture_shape shape = {3, 3, 1};
@@ -136,7 +133,6 @@ static void check_random_pose(const vit_picture_shape *s, const vit_augmentation
 }
 
 static void test_against_reference(void **state) {
-    (void)state;
     vit_random r = check_random(3);
     for (size_t i = 0; i < 300; i++)
         check_random_pose(
@@ -147,7 +143,6 @@ static void test_against_reference(void **state) {
 }
 
 static void test_draws(void **state) {
-    (void)state;
     const vit_augmentation all = {
         .shift = 2, .flip = true, .rotate = 20, .scale = .25, .shear = .1};
     const vit_augmentation shift = {.shift = 2};

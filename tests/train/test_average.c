@@ -20,7 +20,6 @@
 #define PICTURES 4000
 
 static void test_rates(void **state) {
-    (void)state;
     static float keep[DEPTH * 2 * PICTURES];
     static vit_sample_key keys[PICTURES];
     for (uint32_t i = 0; i < PICTURES; i++)
@@ -40,7 +39,6 @@ static void test_rates(void **state) {
 
 /* A picture's factors are its own: not those of its batch, nor of another epoch or seed. */
 static void test_keys(void **state) {
-    (void)state;
     float together[2 * DEPTH * 3], alone[2 * DEPTH], other[2 * DEPTH];
     const vit_sample_key keys[] = {{.position = 5}, {7, 9, .share = 0}, {7, 10, .share = 0}};
     const vit_sample_key epoch = {8, 9, .share = 0};
@@ -101,7 +99,6 @@ static void assert_equal(vit_trainer *a, vit_trainer *b) {
 }
 
 static void test_same_bytes(void **state) {
-    (void)state;
     static const vit_cpu cpus[] = {VIT_CPU_NEON, VIT_CPU_AVX2, VIT_CPU_AVX512};
     static const int threads[] = {1, 2, 3, 8};
     for (size_t m = 0; m < MODELS; m++) {
@@ -122,7 +119,6 @@ static void test_same_bytes(void **state) {
 
 /* The average begins with the weights, follows them, and is the network that answers. */
 static void test_average(void **state) {
-    (void)state;
     vit_preset p = preset_of(models[0]);
     vit_trainer *t = trainer_new(&p, VIT_CPU_AVX512, 2);
     const vit_trainer_state s = vit_trainer_get(t);
@@ -146,7 +142,6 @@ static void test_average(void **state) {
 }
 
 static void test_checkpoint(void **state) {
-    (void)state;
     static const char *const directories[] = {"c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"};
     assert_true(MODELS <= sizeof directories / sizeof *directories);
     for (size_t m = 0; m < MODELS; m++) {

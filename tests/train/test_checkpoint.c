@@ -26,7 +26,6 @@ static vit_preset preset;
 static vit_trainer *trainer;
 
 static int make_trainer(void **state) {
-    (void)state;
     static const char config[] = "{\"image\": [2, 2], \"channels\": 1, \"patch\": 2, \"dim\": 2, "
                                  "\"depth\": 1, \"heads\": 1, \"mlp\": 2, \"classes\": 2}";
     preset = (vit_preset){.config = vit_config_default(), .recipe = vit_recipe_default()};
@@ -39,7 +38,6 @@ static int make_trainer(void **state) {
 }
 
 static int free_trainer(void **state) {
-    (void)state;
     vit_trainer_free(trainer);
     return 0;
 }
@@ -129,7 +127,6 @@ static uint64_t newest(vit_checkpoints *c) {
 /* ---- which are kept ---- */
 
 static void test_the_last_two_and_the_best_are_kept(void **state) {
-    (void)state;
     vit_checkpoints c = open_directory();
     static const char *const kept[] = {" 1", " 1 2", " 2 3", " 2 3 4", " 2 4 5", " 5 6"};
     static const size_t best[] = {1, 2, 2, 2, 2, 6};
@@ -144,7 +141,6 @@ static void test_the_last_two_and_the_best_are_kept(void **state) {
 /* What an earlier run of the same training left stays until this one has come as far, and takes no
  * place of its own checkpoints. */
 static void test_an_earlier_run_is_not_lost(void **state) {
-    (void)state;
     vit_checkpoints c = open_directory();
     for (uint64_t s = 10; s <= 40; s += 10) save(&c, s, 10);
     assert_steps(" 10 30 40");
@@ -160,7 +156,6 @@ static void test_an_earlier_run_is_not_lost(void **state) {
 }
 
 static void test_what_is_replaced_goes_only_then(void **state) {
-    (void)state;
     vit_error error;
     vit_checkpoints c = open_directory();
     save(&c, 20, 0);
@@ -189,7 +184,6 @@ static void refuse_directory(const char *directory, const char *a, const char *b
 }
 
 static void test_directories_that_cannot_be_looked_into(void **state) {
-    (void)state;
     vit_checkpoint found;
     vit_error error;
     put_file("file", "x");
@@ -250,7 +244,6 @@ static void refuse(vit_checkpoints *c, const uint8_t *data, size_t size) {
 }
 
 static void test_every_byte_and_every_length(void **state) {
-    (void)state;
     vit_checkpoints c = open_directory();
     save(&c, 2, 0);
     vit_bytes b = read_checkpoint(2);
@@ -274,7 +267,6 @@ static void test_every_byte_and_every_length(void **state) {
 /* What is damaged is skipped, goes when a new one is there, and does not count as one of the two.
  */
 static void test_an_older_one_takes_its_place(void **state) {
-    (void)state;
     vit_checkpoint found;
     vit_checkpoints c = open_directory();
     for (uint64_t step = 1; step <= 4; step++) save(&c, step, 2);
@@ -361,7 +353,6 @@ static void refuse_value(const char *name, float value, const char *b) {
 }
 
 static void test_what_cannot_be(void **state) {
-    (void)state;
     vit_checkpoints c = open_directory();
     save(&c, 2, 0);
     vit_checkpoints_close(&c);
@@ -387,7 +378,6 @@ static void test_what_cannot_be(void **state) {
 }
 
 static void test_no_nan_is_written(void **state) {
-    (void)state;
     vit_error error;
     vit_checkpoints c = open_directory();
     save(&c, 1, 0);
@@ -405,7 +395,6 @@ static void test_no_nan_is_written(void **state) {
 /* ---- whose it is ---- */
 
 static void test_what_differs_is_named(void **state) {
-    (void)state;
     vit_checkpoint found;
     vit_error error;
     vit_checkpoints c = open_directory();
@@ -463,7 +452,6 @@ static bool save_with_fault(long n, bool *lost) {
 }
 
 static void test_every_call_may_fail(void **state) {
-    (void)state;
     size_t failures = 0, lost = 0;
     bool this_lost;
     for (long n = 1; save_with_fault(n, &this_lost); n++) {
@@ -475,7 +463,6 @@ static void test_every_call_may_fail(void **state) {
 }
 
 static void test_signals_and_short_writes(void **state) {
-    (void)state;
     vit_checkpoints c = open_directory();
     fault_trickle(true);
     save(&c, 1, 0);
@@ -514,7 +501,6 @@ static bool save_until_power_fails(long n, power_loss loss) {
 }
 
 static void test_power_may_fail_at_any_time(void **state) {
-    (void)state;
     for (int loss = 0; loss < POWER_LOSSES; loss++) {
         long n = 1;
         while (save_until_power_fails(n, (power_loss)loss)) n++;
@@ -526,7 +512,6 @@ static void test_power_may_fail_at_any_time(void **state) {
 
 /* The test itself can fail: a file that is not synced before it is renamed is lost. */
 static void test_power_loses_what_is_not_synced(void **state) {
-    (void)state;
     put_file("a", "old");
     power_watch(0);
     FILE *file = fopen("b", "w"); /* not among the calls that are watched */

@@ -8,13 +8,11 @@
 #include <cmocka.h>
 
 static void a_fifth_of_the_least(void **state) {
-    (void)state;
     const double lr[] = {1e-4, 1e-3, 1e-2, 1e-1}, loss[] = {2.3, 2.0, 1.5, 4};
     assert_true(fabs(vit_suggest_lr(lr, loss, 4) - 2e-3) < 1e-12);
 }
 
 static void none_where_nothing_falls(void **state) {
-    (void)state;
     const double lr[] = {1e-4, 1e-3, 1e-2}, rises[] = {2.3, 2.4, 3}, hardly[] = {2.3, 2.29, 3},
                  broken[] = {2.3, NAN, NAN};
     assert_true(isnan(vit_suggest_lr(lr, rises, 3)));

@@ -171,7 +171,6 @@ static void same_from_every_step(const char *preset, const char *bf16_cpu, bool 
 }
 
 static void test_the_same_bytes_from_every_step(void **state) {
-    (void)state;
     make_data();
     same_from_every_step("./0.json", NULL, false);
     same_from_every_step("./1.json", NULL, true);
@@ -183,7 +182,6 @@ static void keep_logits(const vit_evaluated *e, void *user) {
 
 /* Pictures that are as they are get the same answers from the model and from its stored logits. */
 static void test_a_teacher_and_its_logits_teach_the_same(void **state) {
-    (void)state;
     static const size_t shape[] = {30, 3};
     heard h;
     vit_model *model;
@@ -219,7 +217,6 @@ static void test_a_teacher_and_its_logits_teach_the_same(void **state) {
 /* The bytes are the same from any step, of mixed pictures too; the directory is the training's with
  * that teacher alone. */
 static void test_a_teacher_when_resumed(void **state) {
-    (void)state;
     static const size_t shape[] = {30, 3};
     heard h;
     float logits[90];
@@ -252,7 +249,6 @@ static void test_a_teacher_when_resumed(void **state) {
 }
 
 static void test_teachers_that_cannot_teach(void **state) {
-    (void)state;
     static const size_t few[] = {29, 3};
     heard h;
     float logits[87] = {0};
@@ -278,7 +274,6 @@ static void test_teachers_that_cannot_teach(void **state) {
 }
 
 static void test_the_same_bytes_in_bfloat16(void **state) {
-    (void)state;
     const char *cpu = check_bf16_cpu(); /* plain C where the processor has no instruction for it */
     if (!cpu) skip();
     make_data();
@@ -288,7 +283,6 @@ static void test_the_same_bytes_in_bfloat16(void **state) {
 /* ---- when it saves ---- */
 
 static void test_between_epochs(void **state) {
-    (void)state;
     heard h;
     make_data();
     vit_train_options o = training(&h, "./1.json");
@@ -304,7 +298,6 @@ static void test_between_epochs(void **state) {
 /* ---- what is missing ---- */
 
 static void test_the_best_is_lost(void **state) {
-    (void)state;
     heard h;
     make_data();
     vit_train_options o = training(&h, "./1.json");
@@ -329,7 +322,6 @@ static void test_the_best_is_lost(void **state) {
 }
 
 static void test_fewer_steps_than_there_are(void **state) {
-    (void)state;
     heard h;
     make_data();
     vit_train_options o = training(&h, "./1.json");
@@ -357,7 +349,6 @@ static void block_out(uint64_t step) {
 }
 
 static void test_a_model_is_written_elsewhere(void **state) {
-    (void)state;
     heard h;
     make_data();
     vit_train_options o = training(&h, "./1.json");
@@ -389,7 +380,6 @@ static void put_stranger(uint64_t step) {
 }
 
 static void test_what_came_in_the_meantime_stays(void **state) {
-    (void)state;
     heard h;
     make_data();
     vit_train_options o = training(&h, "./1.json");
@@ -399,7 +389,6 @@ static void test_what_came_in_the_meantime_stays(void **state) {
 }
 
 static void test_nothing_is_replaced_unasked(void **state) {
-    (void)state;
     heard h;
     make_data();
     vit_train_options o = training(&h, "./1.json");
@@ -425,7 +414,6 @@ static void take_the_directory_away(uint64_t step) {
 }
 
 static void test_a_directory_that_vanishes_comes_again(void **state) {
-    (void)state;
     heard h;
     make_data();
     vit_train_options o = training(&h, "./1.json");
@@ -435,7 +423,6 @@ static void test_a_directory_that_vanishes_comes_again(void **state) {
 }
 
 static void test_leftovers_of_dead_processes(void **state) {
-    (void)state;
     heard h;
     make_data();
     vit_train_options o = training(&h, "./1.json");
@@ -460,7 +447,6 @@ static void test_leftovers_of_dead_processes(void **state) {
 }
 
 static void test_a_rescue_takes_a_free_place(void **state) {
-    (void)state;
     heard h;
     make_data();
     vit_train_options o = training(&h, "./1.json");
@@ -476,7 +462,6 @@ static void test_a_rescue_takes_a_free_place(void **state) {
 /* ---- trainings that go wrong ---- */
 
 static void test_a_loss_that_explodes(void **state) {
-    (void)state;
     heard h;
     make_data();
     vit_train_options o = training(&h, "./1.json");
@@ -491,7 +476,6 @@ static void test_a_loss_that_explodes(void **state) {
 }
 
 static void test_the_best_is_left_where_it_is_kept(void **state) {
-    (void)state;
     heard h;
     make_data();
     put_file("late.json",
@@ -507,7 +491,6 @@ static void test_the_best_is_left_where_it_is_kept(void **state) {
 }
 
 static void test_held_back_answers_that_are_no_numbers(void **state) {
-    (void)state;
     heard h;
     make_data();
     put_file("wild.json", "{\"model\": {\"patch\": 16, \"dim\": 8, \"depth\": 40, "

@@ -129,7 +129,6 @@ static void there_and_back(const char *changes, const char *layout) {
 #define MEAN "\"pool\": \"mean\", \"class_token\": false"
 
 static void test_there_and_back(void **state) {
-    (void)state;
     static const struct {
         const char *changes, *layouts[4];
     } cases[] = {
@@ -154,7 +153,6 @@ static void test_there_and_back(void **state) {
 
 /* The order "pixel" of the patches is another way to write the same convolution. */
 static void test_patches_in_the_order_of_pixels(void **state) {
-    (void)state;
     notes n;
     save_model("model.safetensors", "{\"patch_order\": \"pixel\"}", pictures);
     converts("out", "timm", NULL, false, &n);
@@ -191,7 +189,6 @@ static void check_names(const char *path, const char *expected) {
 }
 
 static void test_names(void **state) {
-    (void)state;
     notes n;
     save_model("model.safetensors", "{\"depth\": 1}", pictures);
     converts("hf", "hf", NULL, false, &n);
@@ -280,7 +277,6 @@ static void check_json(const char *path, const char *expected) {
 }
 
 static void test_configs(void **state) {
-    (void)state;
     notes n;
     save_model("model.safetensors", "{}", pictures);
     converts("timm", "timm", NULL, false, &n);
@@ -332,7 +328,6 @@ static size_t file_size(const char *path) {
 }
 
 static void test_types(void **state) {
-    (void)state;
     notes n;
     save_model("model.safetensors", "{\"dim\": 48, \"mlp\": 192}", pictures);
     const size_t whole = file_size("model.safetensors");
@@ -390,7 +385,6 @@ static void forced(const char *changes, const char *list, const char *layout, co
 }
 
 static void test_refusals(void **state) {
-    (void)state;
     refused("{\"head\": \"mlp\"}", pictures, "timm", "its head has two layers");
     refused("{\"norm\": \"post\"}", pictures, "hf", "post-norm");
     refused("{\"stem\": \"conv\"}", pictures, "timm", "its stem is of convolutions");
@@ -408,7 +402,6 @@ static void test_refusals(void **state) {
 
 /* What no library does goes along as the list of operations, which this program then reads. */
 static void test_digits(void **state) {
-    (void)state;
     static const char *const layouts[] = {"timm", "hf", "torchvision", "npz", "pytorch"};
     save_model("model.safetensors", "{}", digit);
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
@@ -424,7 +417,6 @@ static void test_digits(void **state) {
 }
 
 static void test_options(void **state) {
-    (void)state;
     notes n;
     vit_error error;
     save_model("model.safetensors", "{}", pictures);
@@ -441,7 +433,6 @@ static void test_options(void **state) {
 
 /* Whatever fails, nothing is left. */
 static void test_every_failing_call(void **state) {
-    (void)state;
     static const char *const layouts[] = {"hf", "npz", "onnx", "pytorch"};
     save_model("model.safetensors", "{\"depth\": 1}", pictures);
     for (size_t i = 0; i < 4; i++)

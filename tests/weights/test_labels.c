@@ -68,7 +68,6 @@ static void refused(const char *text, vit_status status, const char *a, const ch
 }
 
 static void test_files(void **state) {
-    (void)state;
     save_model(3);
     named("a", "tench\ngold fish, a fish\nshark\n", "gold fish, a fish");
     named("a", "tench\r\ngoldfish\r\nshark", "goldfish");
@@ -90,7 +89,6 @@ static void test_files(void **state) {
 }
 
 static void test_no_file(void **state) {
-    (void)state;
     vit_model *model;
     vit_error error;
     save_model(3);
@@ -127,7 +125,6 @@ static void second_is(const char *path, const char *label) {
 }
 
 static void test_timm(void **state) {
-    (void)state;
     save_model(1000);
     publish("timm", "tag",
             "{\"architecture\": \"vit_tiny_patch16_224\", " TIMM
@@ -166,7 +163,6 @@ static char *hf_config(size_t whose, const char *name) {
 }
 
 static void test_hugging_face(void **state) {
-    (void)state;
     save_model(1000);
     char *numbers = hf_config(1000, ""), *names = hf_config(7, "moss");
     publish("hf", "none", HF "}");
@@ -180,7 +176,6 @@ static void test_hugging_face(void **state) {
 }
 
 static void test_imagenet(void **state) {
-    (void)state;
     size_t count = 0;
     while (vit_imagenet_labels[count] != NULL) {
         for (size_t i = 0; i < count; i++)

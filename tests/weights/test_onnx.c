@@ -181,7 +181,6 @@ static void check_file(const char *changes, vit_dtype dtype, const char *ending)
 }
 
 static void test_structure(void **state) {
-    (void)state;
     static const char *const networks[] = {
         "{}",
         "{\"stem\": \"conv\", \"pool\": \"mean\"}",
@@ -217,7 +216,6 @@ static void check_same(const char *path) {
 /* The same model, the same bytes; whatever call of the system fails, there is the whole file (the
  * last sync may fail when it is in place) or none. */
 static void test_every_failing_call(void **state) {
-    (void)state;
     vit_model_file m = make_model("{\"depth\": 1}");
     vit_error error;
     assert_int_equal(vit_onnx_write("one.onnx", &m, VIT_BF16, &error), VIT_OK);
@@ -235,7 +233,6 @@ static void test_every_failing_call(void **state) {
 
 /* What float16 cannot hold is named, and nothing is written. */
 static void test_too_large_a_number(void **state) {
-    (void)state;
     vit_model_file m = make_model("{}");
     vit_error error;
     m.values[vit_table_find(&m.table, "norm.bias")->offset + 1] = 1e5f;

@@ -59,7 +59,6 @@ static void test_parity(void **state) {
 }
 
 static void test_labels(void **state) {
-    (void)state;
     static const struct {
         const char *directory, *label;
     } cases[] = {{ROOT "/timm_13_wide", "thing 1"},
@@ -130,7 +129,6 @@ static void refuse(spoiled *s, vit_status status, const char *a, const char *b) 
 }
 
 static void test_unexpected(void **state) {
-    (void)state;
     spoiled s = take("timm_13_wide");
     tensor_of(&s, "blocks.0.attn.qkv.weight")->name = "blocks.0.attn.qvk.weight";
     refuse(&s, VIT_ERROR_MISMATCH, "tensor blocks.0.attn.qvk.weight is none",
@@ -147,7 +145,6 @@ static void test_unexpected(void **state) {
 }
 
 static void test_missing(void **state) {
-    (void)state;
     spoiled s = take("timm_13_wide");
     drop(&s, "blocks.0.norm2.bias");
     refuse(&s, VIT_ERROR_MISMATCH, "tensor blocks.0.norm2.bias is missing", "config.json");
@@ -160,7 +157,6 @@ static void test_missing(void **state) {
 }
 
 static void test_misshapen(void **state) {
-    (void)state;
     spoiled s = take("timm_13_wide");
     vit_tensor *t = tensor_of(&s, "blocks.0.attn.proj.weight");
     t->shape[0] = 13;
@@ -180,7 +176,6 @@ static void set_argument(spoiled *s, const char *key, json_t *value) {
 }
 
 static void test_config_disagrees(void **state) {
-    (void)state;
     spoiled s = take("timm_13_wide");
     set_argument(&s, "depth", json_integer(2));
     refuse(&s, VIT_ERROR_MISMATCH, "tensor blocks.1.norm1.weight is missing", "config.json");
@@ -207,7 +202,6 @@ static void test_config_disagrees(void **state) {
 
 /* What a config says is not passed over because the tensors would do without it. */
 static void test_config_strict(void **state) {
-    (void)state;
     spoiled s = take("timm_13_wide");
     set_argument(&s, "global_pool", json_string("avg"));
     refuse(&s, VIT_ERROR_MISMATCH, "tensor norm.weight is there", "should be fc_norm.weight");
@@ -238,7 +232,6 @@ static void test_config_strict(void **state) {
 
 /* Preparations that are none of a Vision Transformer's, or leave pictures of any shape. */
 static void test_processor(void **state) {
-    (void)state;
     static const char head[] =
         "{\"do_resize\": true, \"resample\": 2, \"image_mean\": [0.5, 0.5, 0.5],"
         "\"image_std\": [0.5, 0.5, 0.5], ";
@@ -291,7 +284,6 @@ static void check_processor(const char *text, const char *want) {
 
 /* A key means what the class of the processor means by it, and each class has its defaults. */
 static void test_processor_classes(void **state) {
-    (void)state;
     check_processor(
         "{\"size\": 24}",
         "{\"op\": \"resize\", \"height\": 24, \"width\": 24, \"filter\": \"bilinear\"}");
@@ -315,7 +307,6 @@ static void test_processor_classes(void **state) {
 
 /* What timm_wrapper has besides timm's config. */
 static void test_timm_wrapper(void **state) {
-    (void)state;
     static const struct {
         const char *name;
         vit_scoring scoring;
@@ -339,7 +330,6 @@ static void test_timm_wrapper(void **state) {
 /* The scores are what the pipeline makes of the logits for this type of problem, also in a file
  * written from it. */
 static void test_problem_types(void **state) {
-    (void)state;
     static const char *const types[] = {"single_label_classification", "multi_label_classification",
                                         "regression"};
     static const float logits[7] = {0, 1, -2, 3, 0, 0, 0};
@@ -378,7 +368,6 @@ static void test_problem_types(void **state) {
 }
 
 static void test_foreign(void **state) {
-    (void)state;
     spoiled s = take("hf_4");
     json_object_set_new(s.config, "model_type", json_string("swin"));
     tensor_of(&s, "vit.embeddings.cls_token")->name = "swin.layers.0.blocks.0.bias";
@@ -387,7 +376,6 @@ static void test_foreign(void **state) {
 
 /* timm's networks of other families are refused by name, whatever the tensors and arguments are. */
 static void test_families(void **state) {
-    (void)state;
     static const struct {
         const char *name, *a, *b;
     } cases[] = {{"beit_base_patch16_224", "has relative positions", "beit_base"},
@@ -409,7 +397,6 @@ static void test_families(void **state) {
 }
 
 static void test_not_finite(void **state) {
-    (void)state;
     static const float values[5] = {0, 1, NAN, 3, INFINITY};
     spoiled s = take("timm_13_wide");
     tensor_of(&s, "head.bias")->data = (const uint8_t *)(const void *)values;
@@ -418,7 +405,6 @@ static void test_not_finite(void **state) {
 
 /* A config with a classifier or without one, and weights that are the other. */
 static void test_backbone_disagrees(void **state) {
-    (void)state;
     spoiled s = take("timm_13_wide");
     json_object_set_new(s.config, "num_classes", json_integer(0));
     refuse(&s, VIT_ERROR_MISMATCH, "tensor head.weight is of a classifier", "config.json");
@@ -431,7 +417,6 @@ static void test_backbone_disagrees(void **state) {
 }
 
 static void test_config_silent(void **state) {
-    (void)state;
     spoiled s = take("timm_13_wide");
     set_argument(&s, "num_head", json_integer(3));
     refuse(&s, VIT_ERROR_UNSUPPORTED, "\"num_head\" in \"model_args\" is not supported",
@@ -447,7 +432,6 @@ static void test_config_silent(void **state) {
 }
 
 static void test_no_config(void **state) {
-    (void)state;
     vit_model *model;
     vit_error error;
     spoiled s = take("timm_13_wide");
@@ -466,7 +450,6 @@ static void test_no_config(void **state) {
 
 /* vit-pytorch's first versions and the later ones look alike. */
 static void test_attention_scale(void **state) {
-    (void)state;
     vit_model *model;
     vit_error error;
     char path[5000];

@@ -157,13 +157,11 @@ static void test_texts(void **state) {
 static char scratch[] = "/tmp/vit_readers_XXXXXX";
 
 static int make_scratch(void **state) {
-    (void)state;
     return mkdtemp(scratch) ? 0 : -1;
 }
 
 static int remove_scratch(void **state) {
     char command[100];
-    (void)state;
     snprintf(command, sizeof command, "rm -rf '%s'", scratch);
     return system(command);
 }
@@ -230,7 +228,6 @@ static void test_refused(void **state) {
         {"gpt2", "preprocessor_config.json", NULL, NULL, VIT_ERROR_UNSUPPORTED,
          "does not say how pictures are prepared"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char directory[300];
         vit_model *model;
@@ -249,7 +246,6 @@ static void test_accepted(void **state) {
                                            {"\"max_length\": 16", "\"max_new_tokens\": 15"},
                                            {"\"eos_token_id\": 2", "\"eos_token_id\": [2]"},
                                            {"\"bos_token_id\": 0", "\"bos_token_id\": []"}};
-    (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         char directory[300];
         spoil(directory, "gpt2", "generation_config.json", pairs[i][0], pairs[i][1]);
@@ -263,7 +259,6 @@ static void test_accepted(void **state) {
 /* As transformers writes it where a tokenizer has no longest text. */
 static void test_no_longest(void **state) {
     char directory[300];
-    (void)state;
     spoil(directory, "trocr_base", "tokenizer_config.json", NULL,
           "{\"model_max_length\": 1000000000000000019884624838656, \"pad_token\": \"<pad>\"}");
     vit_model_free(load(directory));
@@ -275,7 +270,6 @@ static void test_described(void **state) {
     const vit_text_info t = vit_text_describe(model);
     char path[300];
     vit_error error;
-    (void)state;
     assert_true(t.writes && t.reads_pictures && !t.reads_texts);
     assert_true(t.beams == 3 && t.length == 21 && t.no_repeat == 3 && t.stop == VIT_STOP_EARLY);
     assert_true(t.length_penalty == 2.0 && t.tokens > 4);
@@ -292,7 +286,6 @@ static void test_other_kind(void **state) {
     vit_session *session;
     vit_text_session *texts;
     vit_error error;
-    (void)state;
     assert_int_equal(vit_session_new(&session, reader, NULL, &error), VIT_ERROR_MISMATCH);
     assert_non_null(strstr(error.message, "it is one for vit-read"));
     assert_int_equal(vit_text_session_new(&texts, classifier, NULL, &error), VIT_ERROR_MISMATCH);
