@@ -7,6 +7,7 @@
 #include "vit/ops/activation.h"
 #include "vit/ops/attention.h"
 #include "vit/ops/embed.h"
+#include "vit/ops/gemm/gemm.h"
 #include "vit/ops/layernorm.h"
 #include "vit/ops/linear.h"
 #include "vit/ops/loss.h"
@@ -131,6 +132,7 @@ static void carve(operands *o, vit_arena *arena) {
     float **arrays[] = {&o->x, &o->y, &o->d_x, &o->d_y, &o->residual};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i] = vit_arena_floats(arena, values);
+    o->exec.room = vit_arena_floats(arena, VIT_GEMM_ROOM);
     o->weight = vit_arena_floats(arena, wide * wide);
     o->d_weight = vit_arena_floats(arena, wide * wide);
     o->packed = vit_arena_floats(arena, vit_packed_size(wide, wide));
