@@ -19,6 +19,7 @@ enum { FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT, FORMS };
 enum { AVX2, AVX512, PAIRS, SETS };
 
 #define LAYERS 5
+#define MIB ((size_t)256 << 10) /* of floats */
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* A linear layer, y = x W^T: rows of x of one picture. plans[i][j][k]: instruction set i, one
@@ -35,35 +36,35 @@ static const layer mnist[LAYERS] = {
      16,
      49,
      64,
-     {{{"A 49x1 1", "A 64x1 1", "A 16x1 1"}, {"A 49x1 1", "B 64x1 1", "A 128x1 1"}},
+     {{{"A 49x1 1", "A 64x1 1", "A 16x1 1"}, {"A 49x1 2", "A 64x1 2", "A 128x1 1"}},
       {{"A 49x1 1", "A 64x1 1", "A 16x1 1"}, {"A 49x1 1", "A 64x1 1", "A 128x1 1"}},
       {{"Aa 25x1 1", "Aa 32x1 1", "Aab 8x1 1"}, {"Aa 25x1 1", "Aa 32x1 1", "Aab 64x1 1"}}}},
     {"mnist qkv",
      17,
      64,
      192,
-     {{{"A 64x1 1", "A 192x1 1", "B 17x1 1"}, {"A 64x1 1", "B 192x1 1", "B 136x1 1"}},
+     {{{"A 64x1 1", "A 192x1 1", "A 17x1 2"}, {"A 64x1 2", "A 192x1 2", "A 136x1 2"}},
       {{"A 64x1 1", "A 192x1 1", "B 17x1 1"}, {"A 64x1 1", "B 192x1 1", "B 136x1 1"}},
       {{"Aa 32x1 1", "Aa 96x1 1", "Aab 9x1 1"}, {"Aa 32x1 1", "Aa 96x1 1", "Aab 68x1 1"}}}},
     {"mnist proj",
      17,
      64,
      64,
-     {{{"A 64x1 1", "A 64x1 1", "A 17x1 1"}, {"A 64x1 1", "B 64x1 1", "A 136x1 1"}},
+     {{{"A 64x1 1", "A 64x1 1", "A 17x1 1"}, {"A 64x1 2", "A 64x1 2", "A 136x1 1"}},
       {{"A 64x1 1", "A 64x1 1", "A 17x1 1"}, {"A 64x1 1", "B 64x1 1", "A 136x1 1"}},
       {{"Aa 32x1 1", "Aa 32x1 1", "Aab 9x1 1"}, {"Aa 32x1 1", "Aa 32x1 1", "Aab 68x1 1"}}}},
     {"mnist fc1",
      17,
      64,
      128,
-     {{{"A 64x1 1", "A 128x1 1", "B 17x1 1"}, {"A 64x1 1", "B 128x1 1", "B 136x1 1"}},
+     {{{"A 64x1 1", "A 128x1 1", "A 17x1 2"}, {"A 64x1 2", "A 128x1 2", "A 136x1 2"}},
       {{"A 64x1 1", "A 128x1 1", "A 17x1 1"}, {"A 64x1 1", "B 128x1 1", "A 136x1 1"}},
       {{"Aa 32x1 1", "Aa 64x1 1", "Aab 9x1 1"}, {"Aa 32x1 1", "Aa 64x1 1", "Aab 68x1 1"}}}},
     {"mnist fc2",
      17,
      128,
      64,
-     {{{"A 128x1 1", "A 64x1 1", "A 17x1 1"}, {"A 128x1 1", "B 64x1 1", "A 136x1 1"}},
+     {{{"A 128x1 1", "A 64x1 1", "A 17x1 1"}, {"A 128x1 2", "A 64x1 2", "A 136x1 1"}},
       {{"A 128x1 1", "A 64x1 1", "A 17x1 1"}, {"A 128x1 1", "B 64x1 1", "A 136x1 1"}},
       {{"Aa 64x1 1", "Aa 32x1 1", "Aab 9x1 1"}, {"Aa 64x1 1", "Aa 32x1 1", "Aab 68x1 1"}}}},
 };
@@ -73,35 +74,35 @@ static const layer vit_ti[LAYERS] = {
      196,
      768,
      192,
-     {{{"A 256x3 1", "B 192x1 1", "Aa 196x1 1"}, {"B 256x3 1", "B 192x1 1", "Aab 224x7 1"}},
+     {{{"A 256x3 3", "A 192x1 3", "Aa 196x1 2"}, {"A 256x3 17", "A 192x1 17", "Aab 224x7 2"}},
       {{"A 384x2 1", "B 192x1 1", "B 196x1 1"}, {"B 384x2 1", "B 192x1 1", "B 400x4 1"}},
       {{"Aa 384x1 1", "Aa 96x1 1", "Aab 98x1 1"}, {"Ba 384x1 66", "Ba 96x1 66", "Aab 400x2 1"}}}},
     {"ViT-Ti qkv",
      197,
      192,
      576,
-     {{{"A 192x1 1", "B 192x3 1", "Aa 197x1 2"}, {"B 192x1 1", "B 192x3 1", "Aa 240x7 2"}},
+     {{{"A 192x1 3", "A 192x3 3", "Aa 197x1 6"}, {"A 192x1 17", "A 192x3 17", "Aa 240x7 6"}},
       {{"A 192x1 1", "B 288x2 1", "B 197x1 1"}, {"B 192x1 1", "B 288x2 1", "B 400x4 1"}},
       {{"Aa 96x1 1", "Aa 288x1 1", "Aab 99x1 2"}, {"Ba 96x1 66", "Ba 288x1 66", "Aab 400x2 2"}}}},
     {"ViT-Ti proj",
      197,
      192,
      192,
-     {{{"A 192x1 1", "B 192x1 1", "Aa 197x1 1"}, {"B 192x1 1", "B 192x1 1", "Aa 240x7 1"}},
+     {{{"A 192x1 3", "A 192x1 3", "Aa 197x1 2"}, {"A 192x1 17", "A 192x1 17", "Aa 240x7 2"}},
       {{"A 192x1 1", "B 192x1 1", "B 197x1 1"}, {"B 192x1 1", "B 192x1 1", "B 400x4 1"}},
       {{"Aa 96x1 1", "Aa 96x1 1", "Aab 99x1 1"}, {"Ba 96x1 66", "Ba 96x1 66", "Aab 400x2 1"}}}},
     {"ViT-Ti fc1",
      197,
      192,
      768,
-     {{{"A 192x1 1", "B 256x3 1", "Aa 197x1 2"}, {"B 192x1 1", "B 256x3 1", "Aa 240x7 2"}},
+     {{{"A 192x1 3", "A 256x3 3", "Aa 197x1 8"}, {"A 192x1 17", "A 256x3 17", "Aa 240x7 8"}},
       {{"A 192x1 1", "B 384x2 1", "B 197x1 1"}, {"B 192x1 1", "B 384x2 1", "B 400x4 1"}},
       {{"Aa 96x1 1", "Aa 384x1 1", "Aab 99x1 2"}, {"Ba 96x1 66", "Ba 384x1 66", "Aab 400x2 2"}}}},
     {"ViT-Ti fc2",
      197,
      768,
      192,
-     {{{"A 256x3 1", "B 192x1 1", "Aa 197x1 1"}, {"B 256x3 1", "B 192x1 1", "Aab 240x7 1"}},
+     {{{"A 256x3 3", "A 192x1 3", "Aa 197x1 2"}, {"A 256x3 17", "A 192x1 17", "Aab 240x7 2"}},
       {{"A 384x2 1", "B 192x1 1", "B 197x1 1"}, {"B 384x2 1", "B 192x1 1", "B 400x4 1"}},
       {{"Aa 384x1 1", "Aa 96x1 1", "Aab 99x1 1"}, {"Ba 384x1 66", "Ba 96x1 66", "Aab 400x2 1"}}}},
 };
@@ -111,35 +112,35 @@ static const layer vit_s[LAYERS] = {
      196,
      768,
      384,
-     {{{"A 256x3 1", "B 192x2 1", "Aa 196x1 1"}, {"B 256x3 1", "B 192x2 1", "Aab 224x7 1"}},
+     {{{"A 256x3 3", "A 192x2 3", "Aa 196x1 4"}, {"A 256x3 17", "A 192x2 17", "Aab 224x7 4"}},
       {{"A 384x2 1", "B 384x1 1", "B 196x1 1"}, {"B 384x2 1", "B 384x1 1", "B 400x4 1"}},
       {{"Aa 384x1 1", "Aa 192x1 1", "Aab 98x1 1"}, {"Ba 384x1 66", "Ba 192x1 66", "Aab 400x2 1"}}}},
     {"ViT-S qkv",
      197,
      384,
      1152,
-     {{{"A 192x2 1", "B 240x5 1", "Aa 197x1 3"}, {"B 192x2 1", "B 240x5 1", "Aab 240x7 3"}},
+     {{{"A 192x2 3", "Ab 240x5 3", "Aa 197x1 12"}, {"Aa 192x2 17", "Ab 240x5 17", "Aab 240x7 12"}},
       {{"A 384x1 1", "B 384x3 1", "B 197x1 1"}, {"B 384x1 1", "B 384x3 1", "Bb 400x4 1"}},
       {{"Aa 192x1 1", "Aa 288x2 1", "Aab 99x1 3"}, {"Aa 192x1 5", "Ba 288x2 66", "Aab 400x2 3"}}}},
     {"ViT-S proj",
      197,
      384,
      384,
-     {{{"A 192x2 1", "B 192x2 1", "Aa 197x1 1"}, {"B 192x2 1", "B 192x2 1", "Aab 240x7 1"}},
+     {{{"A 192x2 3", "A 192x2 3", "Aa 197x1 4"}, {"A 192x2 17", "A 192x2 17", "Aab 240x7 4"}},
       {{"A 384x1 1", "B 384x1 1", "B 197x1 1"}, {"B 384x1 1", "B 384x1 1", "B 400x4 1"}},
       {{"Aa 192x1 1", "Aa 192x1 1", "Aab 99x1 1"}, {"Ba 192x1 66", "Ba 192x1 66", "Aab 400x2 1"}}}},
     {"ViT-S fc1",
      197,
      384,
      1536,
-     {{{"A 192x2 1", "B 256x6 1", "Aa 197x1 4"}, {"B 192x2 1", "B 256x6 1", "Aab 240x7 4"}},
+     {{{"A 192x2 3", "Ab 256x6 3", "Aa 197x1 16"}, {"Aa 192x2 17", "Ab 256x6 17", "Aab 240x7 16"}},
       {{"A 384x1 1", "B 384x4 1", "B 197x1 1"}, {"B 384x1 1", "B 384x4 1", "Bb 400x4 1"}},
       {{"Aa 192x1 1", "Aa 384x2 1", "Aab 99x1 4"}, {"Aa 192x1 5", "Ba 384x2 66", "Aab 400x2 4"}}}},
     {"ViT-S fc2",
      197,
      1536,
      384,
-     {{{"A 256x6 1", "Ab 192x2 1", "Aa 197x1 1"}, {"B 256x6 1", "Bb 192x2 1", "Aab 240x7 1"}},
+     {{{"A 256x6 3", "Ab 192x2 3", "Aa 197x1 4"}, {"A 256x6 17", "Aab 192x2 17", "Aab 240x7 4"}},
       {{"A 512x3 1", "A 384x1 1", "A 197x1 1"}, {"B 384x4 1", "Bb 384x1 1", "Aab 400x4 1"}},
       {{"Aa 384x2 1", "Aa 192x1 1", "Aab 99x1 1"}, {"Ba 384x2 66", "Aa 192x1 5", "Aab 400x2 1"}}}},
 };
@@ -149,35 +150,35 @@ static const layer vit_b[LAYERS] = {
      196,
      768,
      768,
-     {{{"A 256x3 1", "B 256x3 1", "Aa 196x1 2"}, {"B 256x3 1", "B 256x3 1", "Aab 224x7 2"}},
+     {{{"A 256x3 3", "Ab 256x3 3", "Aa 196x1 8"}, {"A 256x3 17", "Ab 256x3 17", "Aab 224x7 8"}},
       {{"A 384x2 1", "B 384x2 1", "B 196x1 1"}, {"B 384x2 1", "B 384x2 1", "B 400x4 1"}},
       {{"Aa 384x1 1", "Aa 384x1 1", "Aab 98x1 2"}, {"Aa 384x1 5", "Aa 384x1 5", "Aab 400x2 2"}}}},
     {"ViT-B qkv",
      197,
      768,
      2304,
-     {{{"A 256x3 1", "B 256x9 1", "Aa 197x1 6"}, {"B 256x3 1", "B 256x9 1", "Aab 240x7 6"}},
+     {{{"A 256x3 3", "Ab 256x9 3", "Aa 197x1 24"}, {"Aa 256x3 17", "Ab 256x9 17", "Aab 240x7 24"}},
       {{"A 384x2 1", "B 384x6 1", "B 197x1 1"}, {"B 384x2 1", "B 384x6 1", "Bb 400x4 1"}},
       {{"Aa 384x1 1", "Aa 384x3 1", "Aab 99x1 6"}, {"Aa 384x1 5", "Aa 384x3 5", "Aab 400x2 6"}}}},
     {"ViT-B proj",
      197,
      768,
      768,
-     {{{"A 256x3 1", "B 256x3 1", "Aa 197x1 2"}, {"B 256x3 1", "B 256x3 1", "Aab 240x7 2"}},
+     {{{"A 256x3 3", "Ab 256x3 3", "Aa 197x1 8"}, {"A 256x3 17", "Ab 256x3 17", "Aab 240x7 8"}},
       {{"A 384x2 1", "B 384x2 1", "B 197x1 1"}, {"B 384x2 1", "B 384x2 1", "B 400x4 1"}},
       {{"Aa 384x1 1", "Aa 384x1 1", "Aab 99x1 2"}, {"Aa 384x1 5", "Aa 384x1 5", "Aab 400x2 2"}}}},
     {"ViT-B fc1",
      197,
      768,
      3072,
-     {{{"A 256x3 1", "Aab 256x12 1", "Aa 197x1 8"}, {"B 256x3 1", "Aab 256x12 5", "Aab 240x7 8"}},
+     {{{"A 256x3 3", "Aab 256x12 3", "Aa 197x1 32"}, {"Aa 256x3 17", "Aab 256x12 17", "Aab 240x7 32"}},
       {{"A 384x2 1", "Aa 512x6 1", "Aa 197x1 8"}, {"B 384x2 1", "Aab 512x6 5", "Aab 400x4 8"}},
       {{"Aa 384x1 1", "Aa 512x3 1", "Aab 99x1 8"}, {"Aa 384x1 5", "Aa 512x3 5", "Aab 400x2 8"}}}},
     {"ViT-B fc2",
      197,
      3072,
      768,
-     {{{"Aa 256x12 1", "Ab 256x3 1", "Aab 197x1 2"}, {"Aa 256x12 5", "Bb 256x3 1", "Aab 240x7 2"}},
+     {{{"Aa 256x12 3", "Ab 256x3 3", "Aab 197x1 8"}, {"Aa 256x12 17", "Aab 256x3 17", "Aab 240x7 8"}},
       {{"Aa 512x6 1", "A 384x2 1", "Ab 197x1 2"}, {"Aa 512x6 5", "Bb 384x2 1", "Aab 400x4 2"}},
       {{"Aa 512x3 1", "Aa 384x1 1", "Aab 99x1 2"}, {"Aa 512x3 5", "Aa 384x1 5", "Aab 400x2 2"}}}},
 };
@@ -209,7 +210,7 @@ static vit_gemm_shape shape_of(const layer *l, size_t form, size_t batch, vit_pr
 static void assert_plan(const char *want, const layer *l, const vit_gemm_shape *shape,
                         const vit_tile_size *tile) {
     static const char *const products[FORMS] = {"y", "dx", "dW"};
-    const vit_gemm_plan p = vit_gemm_plan_of(shape, tile, 1);
+    const vit_gemm_plan p = vit_gemm_plan_of(shape, tile, 1, MIB);
     char found[64];
     snprintf(found, sizeof found, "%s%s%s %zux%zu %zu", p.b_stays ? "B" : "A", p.pack_a ? "a" : "",
              p.pack_b ? "b" : "", p.depth, p.blocks_of_k, p.bands);
@@ -249,17 +250,18 @@ static void test_pairs(void **state) {
 static void test_rows_that_clash(void **state) {
     const vit_tile_size tile = {12, 32, 512};
     vit_gemm_shape s = {.m = 6304, .n = 1024, .k = 1024, .a_row = 1024, .b_packed = true};
-    vit_gemm_plan p = vit_gemm_plan_of(&s, &tile, 1);
+    vit_gemm_plan p = vit_gemm_plan_of(&s, &tile, 1, MIB);
     assert_true(p.pack_a && !p.b_stays);
     s.a_row = 1024 + 16;
-    p = vit_gemm_plan_of(&s, &tile, 1);
+    p = vit_gemm_plan_of(&s, &tile, 1, MIB);
     assert_true(!p.pack_a && p.b_stays);
 }
 
 /* ---- what every plan must keep to ---- */
 
-static void assert_fits(const vit_gemm_shape *s, const vit_tile_size *tile, size_t threads) {
-    const vit_gemm_plan p = vit_gemm_plan_of(s, tile, threads);
+static void assert_fits(const vit_gemm_shape *s, const vit_tile_size *tile, size_t threads,
+                        size_t cache) {
+    const vit_gemm_plan p = vit_gemm_plan_of(s, tile, threads, cache);
     const size_t band = vit_ceil_div(p.tiles, p.bands), rows = band * (p.height + 1);
     const size_t a =
         s->a_transposed ? band * p.packed_tile : vit_min(rows, band * tile->rows) * p.packed_row;
@@ -274,9 +276,9 @@ static void assert_fits(const vit_gemm_shape *s, const vit_tile_size *tile, size
     /* what is packed into the thread's room */
     if (p.b_stays && p.pack_b) {
         assert_false(p.pack_a);
-        assert_true(p.breadth * p.depth * VIT_PANEL <= VIT_PACKED_B);
+        assert_true(p.breadth * p.depth * VIT_PANEL <= vit_min(cache, MIB) / 8 * 5);
     }
-    if (p.pack_a) assert_true(a <= (p.b_stays ? VIT_LOW_BAND : VIT_HIGH_BAND));
+    if (p.pack_a) assert_true(a <= (p.b_stays ? VIT_LOW_BAND : vit_min(cache, MIB) / 4 * 3));
 }
 
 static void test_every_plan_fits(void **state) {
@@ -284,6 +286,7 @@ static void test_every_plan_fits(void **state) {
     static const size_t sizes[] = {1,   5,   12,  17,   33,   64,   197,
                                    256, 384, 577, 1024, 1025, 3072, 12608};
     static const size_t threads[] = {1, 2, 3, 8, 64};
+    static const size_t caches[] = {MIB, MIB / 2, MIB / 4, MIB / 16, 4 * MIB};
     const size_t n = COUNT(sizes);
     for (size_t i = 0; i < n * n * n * 8; i++) {
         const unsigned options = i % 8;
@@ -297,7 +300,8 @@ static void test_every_plan_fits(void **state) {
         s.a_row = s.a_transposed ? s.m : s.k;
         s.b_row = s.n;
         for (size_t t = 0; t < COUNT(tiles); t++)
-            for (size_t j = 0; j < COUNT(threads); j++) assert_fits(&s, &tiles[t], threads[j]);
+            for (size_t j = 0; j < COUNT(threads); j++)
+                assert_fits(&s, &tiles[t], threads[j], caches[i % COUNT(caches)]);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "vit/base/cpu.h"
 #include "vit/base/size.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -112,6 +113,24 @@ static int processors(void) {
 #endif
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (int)online : 1;
+}
+
+static atomic_size_t cache; /* 0: not asked for yet */
+
+size_t vit_cpu_cache(void) {
+    size_t bytes = atomic_load_explicit(&cache, memory_order_relaxed);
+    if (bytes > 0) return bytes;
+    bytes = (size_t)512 << 10;
+#ifdef _SC_LEVEL2_CACHE_SIZE /* glibc; its answer takes as long as a small product */
+    const long here = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    if (here > 0) bytes = (size_t)here;
+#endif
+    vit_cpu_assume_cache(bytes);
+    return bytes;
+}
+
+void vit_cpu_assume_cache(size_t bytes) {
+    atomic_store_explicit(&cache, bytes, memory_order_relaxed);
 }
 
 int vit_cpu_count(void) {

@@ -4,6 +4,7 @@
 #define VIT_BASE_CPU_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* From least to most capable. On one processor each set contains those before it of its family. */
 typedef enum vit_cpu {
@@ -25,6 +26,13 @@ bool vit_cpu_parse(const char *name, vit_cpu *cpu);
 
 /* text = the name of the processor, such as "AMD EPYC 9B14", at most size - 1 characters. */
 void vit_cpu_brand(char *text, int size);
+
+/* Bytes of a core's second-level cache, as the system says; 512 KiB where it does not. */
+size_t vit_cpu_cache(void);
+
+/* Makes vit_cpu_cache return this many bytes from now on, to measure what another processor's cache
+ * would give; before other threads compute. */
+void vit_cpu_assume_cache(size_t bytes);
 
 /* The logical processors that this process may use, by its affinity and its control groups; at
  * least 1. */

@@ -77,7 +77,9 @@ static const vit_command command = {
              "      without AVX-512\n",
     .operands = "train|infer|read|explain|model|gemm|ops|resize",
     .notes = "FLOP counts 2 x multiply-adds of the patch embedding, the linear layers and the\n"
-             "attention products; a training step counts three times the forward pass.\n",
+             "attention products; a training step counts three times the forward pass.\n"
+             "VIT_CACHE=512K|1M|... takes a core's second-level cache to be of that size, to\n"
+             "measure what blocks made for another processor give; the results are the same.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
 };

@@ -134,6 +134,31 @@ static int check_cpu(const vit_command *command) {
     return vit_say_usage(command, error.message);
 }
 
+/* Bytes of "512K" or "1M"; 0 if it is no such size from 64K to 64M. */
+static size_t size_of(const char *word) {
+    char *end;
+    const unsigned long count = strtoul(word, &end, 10);
+    const int bits = *end == 'K' ? 10 : *end == 'M' ? 20 : 0;
+    const bool whole = *word >= '0' && *word <= '9' && bits > 0 && end[1] == '\0';
+    const size_t bytes = count <= 65536 ? (size_t)count << bits : 0;
+    return whole && bytes >= (size_t)64 << 10 && bytes <= (size_t)64 << 20 ? bytes : 0;
+}
+
+/* Assumes the second-level cache that VIT_CACHE says; a usage error if it is no size. Returns the
+ * exit status. */
+static int assume_cache(const vit_command *command) {
+    const char *word = getenv("VIT_CACHE");
+    vit_error error;
+    if (!word || *word == '\0') return VIT_EXIT_OK;
+    const size_t bytes = size_of(word);
+    if (bytes > 0) return vit_cpu_assume_cache(bytes), VIT_EXIT_OK;
+    vit_fail(&error, VIT_ERROR_ARGUMENT,
+             "the environment variable VIT_CACHE is \"%s\", expected the size of a core's "
+             "second-level cache, from 64K to 64M, such as 512K or 1M",
+             word);
+    return vit_say_usage(command, error.message);
+}
+
 /* Says if a program that computes on several threads cannot have them. */
 static void check_threads(const vit_command *command, const void *settings) {
     const vit_option *option = NULL;
@@ -177,6 +202,7 @@ bool vit_program_start(const vit_command *command, void *settings, int *argc, ch
         break;
     }
     *exit_status = check_cpu(command);
+    if (*exit_status == VIT_EXIT_OK) *exit_status = assume_cache(command);
     if (*exit_status == VIT_EXIT_OK) check_threads(command, settings);
     return *exit_status == VIT_EXIT_OK;
 }

@@ -45,12 +45,14 @@ static inline void vit_epilogue_move(vit_epilogue *e, size_t row, size_t column)
 /* The most words in a block of k, for any kernels. */
 #define VIT_K_BLOCK ((size_t)512)
 
-/* Sizes in floats of what is packed into a thread's room, for a second-level cache of 1 MiB: a high
- * band of A (768 KiB) and two panels of B; or two low bands of A, whose distance is no multiple of
- * 64 KiB so that they do not compete for the same sets of that cache; or a block of B (640 KiB). */
-#define VIT_HIGH_BAND ((size_t)192 << 10)
+/* The most of a second-level cache that blocks are made for, in floats: 1 MiB. */
+#define VIT_LARGEST_CACHE ((size_t)256 << 10)
+
+/* Sizes in floats of what is packed into a thread's room: a high band of A and two panels of B; or
+ * two low bands of A, whose distance is no multiple of 64 KiB so that they do not compete for the
+ * same sets of that cache; or a block of B, which is smaller than a high band. */
+#define VIT_HIGH_BAND (VIT_LARGEST_CACHE / 4 * 3)
 #define VIT_PACKED_PANEL (VIT_PANEL * VIT_K_BLOCK)
-#define VIT_PACKED_B ((size_t)160 << 10)
 #define VIT_LOW_BAND ((size_t)20 << 10)
 
 /* Floats of vit_exec.room for one thread. */

@@ -1,10 +1,6 @@
 #include "vit/ops/gemm/plan.h"
 #include "vit/base/size.h"
 
-/* A matrix of more floats than this, 1.6 MB, is packed: it would not stay in the second-level
- * cache. */
-#define LARGE ((size_t)400000)
-
 /* Rows a multiple of this many floats (4 KiB) apart fall into the same few sets of a first-level
  * cache. Shorter rows spread over all sets. */
 #define FAR_APART ((size_t)1024)
@@ -29,6 +25,12 @@
  * one has been prefetched; with more, the block would be less deep. */
 #define KEPT_PANELS 12
 
+/* Tiles of fewer rows use a number of B so seldom that it must come from the first-level cache. So A
+ * stays in the second one, in bands of at most LOW_TILE_ROWS rows: the threads have enough of them
+ * to take from each other. */
+#define TALL_TILE 8
+#define LOW_TILE_ROWS 96
+
 /* The most rows in a band of A that stays; the most tiles in a band of A that is streamed, and how
  * many runs of such bands there are for each thread. */
 #define HIGH_ROWS 384
@@ -37,6 +39,21 @@
 
 typedef vit_gemm_plan plan;
 typedef vit_gemm_shape shape;
+
+/* The least of a second-level cache that blocks are made for, in floats: 64 KiB. */
+#define LEAST_CACHE ((size_t)16 << 10)
+
+/* What fits into a second-level cache of this many floats, beside what streams past it: a band of A
+ * (768 of 1,024 KiB) and a block of B (640 KiB). A larger matrix than `matrix` (1.5 MiB) is packed:
+ * it would not stay in that cache. */
+typedef struct sizes {
+    size_t band, block, matrix;
+} sizes;
+
+static sizes sizes_for(size_t cache) {
+    const size_t used = vit_min(vit_max(cache, LEAST_CACHE), VIT_LARGEST_CACHE);
+    return (sizes){used / 4 * 3, used / 8 * 5, used / 2 * 3};
+}
 
 /* The depth of blocks of k, at most `most` words: all of about the same depth, as a shallow last
  * one would read and write as much of C as the others, and of whole vectors. */
@@ -50,11 +67,11 @@ static size_t block_depth(size_t words, size_t most) {
 /* B stays if all its columns fit, since A is packed anew for each block of columns. Not if A is
  * transposed: it is packed in strips as wide as a band is high, and the low bands of an A that is
  * streamed would use only a small part of every cache line. */
-static void choose_for_converted(plan *p, const shape *s, size_t threads) {
+static void choose_for_converted(plan *p, const shape *s, size_t threads, const sizes *fits) {
     p->pack_a = true;
     p->pack_b = !s->b_packed;
     p->b_stays = s->b_packed && !s->a_transposed && p->tiles >= threads * LEAST_CONVERTED_TILES &&
-                 p->panels * VIT_PANEL * p->depth <= VIT_PACKED_B;
+                 p->panels * VIT_PANEL * p->depth <= fits->block;
 }
 
 /* Whether A has enough tiles to stream past a block of B that B should stay, even if it must be
@@ -70,23 +87,25 @@ static bool streams_long(const plan *p, const shape *s, size_t threads) {
  * cache, which often has eight ways, fewer than a tile has rows; or it is transposed, and a tile of
  * six rows uses less than half of each cache line. */
 static bool reads_badly(const plan *p, const shape *s, const vit_tile_size *tile) {
-    const bool half_lines = s->a_transposed && tile->rows < 8 && p->panels >= PANELS_PER_BAD_ROW;
+    const bool half_lines = s->a_transposed && tile->rows < TALL_TILE && p->panels >= PANELS_PER_BAD_ROW;
     return s->a_row % FAR_APART == 0 || half_lines;
 }
 
-static void choose_for_floats(plan *p, const shape *s, const vit_tile_size *tile, size_t threads) {
-    const bool b_is_large = !s->b_packed && s->n * s->k > LARGE;
+static void choose_for_floats(plan *p, const shape *s, const vit_tile_size *tile, size_t threads,
+                              const sizes *fits) {
+    const bool b_is_large = !s->b_packed && s->n * s->k > fits->matrix;
     const bool b_reads_well = !s->b_packed && s->b_row < FAR_APART;
     const bool is_long = streams_long(p, s, threads), bad = reads_badly(p, s, tile);
+    const bool tall = tile->rows >= TALL_TILE;
     const size_t least = bad || s->a_transposed ? PANELS_PER_BAD_ROW : PANELS_PER_ROW;
-    p->b_stays = !bad && (is_long || (b_reads_well && p->tiles >= threads * LEAST_PLAIN_TILES));
+    p->b_stays = tall && !bad && (is_long || (b_reads_well && p->tiles >= threads * LEAST_PLAIN_TILES));
     if (p->b_stays) {
         p->breadth = vit_ceil_div(p->panels, vit_ceil_div(p->panels, KEPT_PANELS));
-        const size_t fits = VIT_PACKED_B / VIT_PANEL / p->breadth / 16 * 16;
-        p->depth = block_depth(p->words, vit_min(tile->depth, fits));
+        const size_t depth = fits->block / VIT_PANEL / p->breadth / 16 * 16;
+        p->depth = block_depth(p->words, vit_min(tile->depth, depth));
         p->pack_b = b_is_large && is_long && (s->a_transposed || !b_reads_well);
     } else {
-        p->pack_a = (bad || s->m * s->k > LARGE) && p->panels >= least;
+        p->pack_a = (bad || s->m * s->k > fits->matrix) && p->panels >= least;
         p->pack_b = b_is_large && p->tiles >= TILES_PER_PANEL;
     }
 }
@@ -113,8 +132,10 @@ static bool wants_bands(const plan *p, const shape *s, size_t threads) {
 
 /* A stays: bands as high as fit, and groups of panels if there are too few bands for the threads.
  */
-static void divide_over_a(plan *p, const shape *s, const vit_tile_size *tile, size_t threads) {
-    const size_t rows = vit_min(HIGH_ROWS, VIT_HIGH_BAND / p->packed_row);
+static void divide_over_a(plan *p, const shape *s, const vit_tile_size *tile, size_t threads,
+                          const sizes *fits) {
+    const size_t most_rows = tile->rows < TALL_TILE ? LOW_TILE_ROWS : HIGH_ROWS;
+    const size_t rows = vit_min(most_rows, fits->band / p->packed_row);
     p->bands = vit_ceil_div(p->tiles, rows / tile->rows);
     if (p->bands < threads && wants_bands(p, s, threads)) p->bands = threads;
     if (p->bands > 1) p->bands = vit_ceil_div(p->bands, threads) * threads;
@@ -125,7 +146,9 @@ static void divide_over_a(plan *p, const shape *s, const vit_tile_size *tile, si
     p->groups = vit_min(vit_ceil_div(wanted, p->bands), most);
 }
 
-vit_gemm_plan vit_gemm_plan_of(const shape *s, const vit_tile_size *tile, size_t threads) {
+vit_gemm_plan vit_gemm_plan_of(const shape *s, const vit_tile_size *tile, size_t threads,
+                               size_t cache) {
+    const sizes fits = sizes_for(cache);
     plan p = {.numbers = vit_precisions[s->precision].numbers,
               .converts = vit_precisions[s->precision].converts,
               .words = vit_words(s->precision, s->k),
@@ -136,9 +159,9 @@ vit_gemm_plan vit_gemm_plan_of(const shape *s, const vit_tile_size *tile, size_t
     p.depth = block_depth(p.words, tile->depth);
     p.breadth = p.panels;
     if (p.converts)
-        choose_for_converted(&p, s, threads);
+        choose_for_converted(&p, s, threads, &fits);
     else
-        choose_for_floats(&p, s, tile, threads);
+        choose_for_floats(&p, s, tile, threads, &fits);
     p.blocks_of_k = p.words > 0 ? vit_ceil_div(p.words, p.depth) : 1;
     /* 16 more, since the last vector of a row may write past its end, and since rows whose distance
      * is no power of two do not compete for the same sets of the cache. */
@@ -147,6 +170,6 @@ vit_gemm_plan vit_gemm_plan_of(const shape *s, const vit_tile_size *tile, size_t
     if (p.b_stays)
         divide_under_b(&p, threads);
     else
-        divide_over_a(&p, s, tile, threads);
+        divide_over_a(&p, s, tile, threads, &fits);
     return p;
 }
