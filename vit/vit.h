@@ -237,6 +237,10 @@ typedef struct vit_session_options {
     vit_precision precision;
 } vit_session_options;
 
+/* Whether sessions can have this precision with this instruction set, on this processor. An unknown
+ * precision or instruction set has none. */
+VIT_API bool vit_precision_available(vit_precision precision, const char *cpu);
+
 /* Makes a session: the scratch memory in which one thread of the caller at a time runs the model.
  * The model must outlive it. Several sessions may share one model. */
 VIT_API vit_status vit_session_new(vit_session **out, const vit_model *model,

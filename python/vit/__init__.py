@@ -18,6 +18,7 @@ import json
 import os
 import pathlib
 import threading
+import warnings
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
@@ -150,6 +151,15 @@ def _choose(names: dict, name: str, what: str) -> int:
     return names[name]
 
 
+def _available(precision: str) -> str:
+    """f32, with a warning, in place of a precision that this processor cannot compute in."""
+    if _lib.vit_precision_available(_choose(_PRECISIONS, precision, "precision"), None):
+        return precision
+    warnings.warn(f"this processor cannot compute in {precision}: the answers are those of f32",
+                  stacklevel=3)
+    return "f32"
+
+
 def _find(model: Union[str, os.PathLike]) -> str:
     """The path of a shipped model's name; any other text is a path already."""
     name = os.fspath(model)
@@ -183,6 +193,7 @@ class Model:
                  threads: int = 0, precision: str = "f32"):
         height, width = (size, size) if isinstance(size, int) else (size or (0, 0))
         handle, error = ctypes.c_void_p(), _api.vit_error()
+        precision = _available(precision)
         options = _options(_api.vit_model_options, config=config, labels=labels, height=height,
                            width=width, turn=_choose(_TURNS, turn, "turn"), precision=precision)
         if isinstance(model, bytes):

@@ -509,6 +509,7 @@ FUNCTIONS = {
     "vit_tensor_list_at": (vit_tensor_info, [c_void_p, c_size_t]),
     "vit_tensor_list_measure": (c_int, [c_void_p, c_size_t, POINTER(vit_tensor_statistics),
         POINTER(vit_error)]),
+    "vit_precision_available": (c_bool, [c_int, c_char_p]),
     "vit_session_new": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_session_options),
         POINTER(vit_error)]),
     "vit_session_free": (None, [c_void_p]),

@@ -54,6 +54,14 @@ run 2 "" "is not test, train or val" vit-evaluate --model m --data digits --spli
 run 2 "" "is not f32 or bf16" vit-evaluate --model m --data digits --precision f16
 run 2 "" "slower than f32: choose f32" \
     env VIT_CPU=avx512 vit-train --data digits --precision bf16 --steps 1
+photo=$tree/examples/photographed-nine.jpg
+run 0 "" "cannot compute in bf16: the answers are those of f32" \
+    env VIT_CPU=avx2 vit-classify --precision bf16 "$photo"
+run 2 "" "\"12\", expected the size of a core's second-level cache" \
+    env VIT_CACHE=12 vit-classify "$photo"
+VIT_CACHE=64K vit-classify --logits --json "$photo" >small
+VIT_CACHE=1M vit-classify --logits --json "$photo" >large
+check "a size of caches changes no answer" cmp small large
 echo '{"model": {"patch": 14, "dim": 8, "depth": 1, "heads": 1, "mlp": 8},
        "train": {"precision": "bf16"}}' >bf16.json
 run 2 "" "slower than f32: choose f32" \

@@ -31,6 +31,13 @@ vit_status vit_choose(const vit_kernels **kernels, int *count, const char *cpu, 
     return vit_precision_check(precision, *kernels, error);
 }
 
+bool vit_precision_available(vit_precision precision, const char *cpu) {
+    const vit_kernels *kernels = NULL;
+    vit_error error;
+    return vit_choose_kernels(&kernels, cpu, &error) == VIT_OK &&
+           vit_precision_check(precision, kernels, &error) == VIT_OK;
+}
+
 /* ---- making a model ---- */
 
 #define NUMBER_SIZE 12 /* "4294967295" and the terminating zero */

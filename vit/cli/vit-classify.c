@@ -413,6 +413,7 @@ int main(int argc, char **argv) {
     settings s = {.model = "mnist"};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
+    vit_precision_here(&command, &s.precision);
     if (s.json) s.format = vit_given(FORMAT_JSON);
     const char *wrong = contradiction(&s, argc - 1);
     if (wrong) return vit_say_usage(&command, wrong);

@@ -229,6 +229,7 @@ int main(int argc, char **argv) {
     settings s = {.split = VIT_SPLIT_TEST};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
+    vit_precision_here(&command, &s.precision);
     vit_model *model = NULL;
     vit_evaluation result = {0};
     predictions p = {0};

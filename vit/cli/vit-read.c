@@ -286,6 +286,7 @@ int main(int argc, char **argv) {
     settings s = {.count = 1};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
+    vit_precision_here(&command, &s.precision);
     if (!s.sample && (s.temperature > 0 || s.top_k > 0))
         return vit_say_usage(&command, "--temperature and --top-k are for --sample");
     if (s.explain && !vit_has_ending(s.explain, ".html") && !vit_has_ending(s.explain, ".png"))

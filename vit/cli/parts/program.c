@@ -134,6 +134,16 @@ static int check_cpu(const vit_command *command) {
     return vit_say_usage(command, error.message);
 }
 
+void vit_precision_here(const vit_command *command, int *precision) {
+    if (vit_precision_available((vit_precision)*precision, vit_chosen_cpu())) return;
+    char sentence[128];
+    snprintf(sentence, sizeof sentence,
+             "note: this processor cannot compute in %s: the answers are those of %s",
+             vit_precision_names[*precision], vit_precision_names[VIT_PRECISION_F32]);
+    vit_say(command, sentence);
+    *precision = VIT_PRECISION_F32;
+}
+
 /* Bytes of "512K" or "1M"; 0 if it is no such size from 64K to 64M. */
 static size_t size_of(const char *word) {
     char *end;

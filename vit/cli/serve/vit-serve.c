@@ -307,6 +307,7 @@ int main(int argc, char **argv) {
     vit_error error;
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
+    vit_precision_here(&command, &s.precision);
     const sigset_t signals = hold_signals();
     if (begin(&p, &s, &error) == VIT_OK) {
         printf("listening on %s\n", serve_listener_url(p.listener));
