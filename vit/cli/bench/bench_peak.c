@@ -59,9 +59,7 @@ __attribute__((target("avx2,fma"))) static void probe_avx2(uint64_t rounds) {
     const __m256 y = _mm256_set1_ps(.5f);
     __m256 a[12];
     TWELVE(SET, a);
-    for (uint64_t n = 0; n < rounds; n++) {
-        TWELVE(STEP, a);
-    }
+    for (uint64_t n = 0; n < rounds; n++) TWELVE(STEP, a);
 }
 #endif
 
