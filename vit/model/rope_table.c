@@ -17,8 +17,7 @@ static float to_bf16(float x) {
     return x;
 }
 
-/* base^(i / q), the length of a period of pair i in steps of the coordinate over 2 pi. */
-static float period(const vit_config *c, size_t i) {
+float vit_rope_period(const vit_config *c, size_t i) {
     const float share = (float)i / (float)(vit_config_head_dim(c) / 4);
     const float length = (float)vit_exp((double)share * vit_log(c->rope_base));
     return c->rope_rounded ? to_bf16(length) : length;
@@ -61,7 +60,7 @@ static void fill(float *table, const vit_config *c) {
                             coordinate(c, i % grid.columns, grid.columns)};
         for (size_t j = 0; j < half; j++) {
             const size_t axis = (j >= half / 2) != grid.columns_first;
-            const double a = (double)angle(c, t[axis], period(c, j % (half / 2)));
+            const double a = (double)angle(c, t[axis], vit_rope_period(c, j % (half / 2)));
             table[j] = (float)vit_cos(a);
             table[half + j] = (float)vit_sin(a);
         }

@@ -14,6 +14,9 @@
  * Rounded as timm rounds: coordinates, frequencies and angles are float. Errors: MEMORY. */
 vit_status vit_rope_new(float **out, const vit_config *config, vit_error *error);
 
+/* base^(i / q), rounded as rope_rounded says: what the coordinate is divided by. */
+float vit_rope_period(const vit_config *config, size_t i);
+
 /* The grid of patches as vit_rope_mixed_forward takes it. */
 vit_rope_grid vit_rope_grid_of(const vit_config *config);
 

@@ -16,15 +16,17 @@ typedef struct family {
                        are resampled to the size of the pictures */
     int position_rule;     /* VIT_UNSPECIFIED: that of the library's other networks */
     const char *processor; /* the class that the library takes where a file names none */
+    bool is_dinov3;        /* rotary positions, and any size of pictures */
 } family;
 
 static const family families[] = {
-    {"vit", 1e-12, false, VIT_UNSPECIFIED, "ViT"},
-    {"vit_mae", 1e-12, false, VIT_UNSPECIFIED, "ViT"},
-    {"vit_msn", 1e-6, false, VIT_UNSPECIFIED, "ViT"},
-    {"deit", 1e-12, false, VIT_UNSPECIFIED, "DeiT"},
-    {"dinov2", 1e-6, true, VIT_UNSPECIFIED, "Bit"},
-    {"dinov2_with_registers", 1e-6, true, VIT_POSITIONS_OF_TIMM, "Bit"},
+    {"vit", 1e-12, false, VIT_UNSPECIFIED, "ViT", false},
+    {"vit_mae", 1e-12, false, VIT_UNSPECIFIED, "ViT", false},
+    {"vit_msn", 1e-6, false, VIT_UNSPECIFIED, "ViT", false},
+    {"deit", 1e-12, false, VIT_UNSPECIFIED, "DeiT", false},
+    {"dinov2", 1e-6, true, VIT_UNSPECIFIED, "Bit", false},
+    {"dinov2_with_registers", 1e-6, true, VIT_POSITIONS_OF_TIMM, "Bit", false},
+    {"dinov3_vit", 1e-5, false, VIT_UNSPECIFIED, "DINOv3ViT", true},
 };
 
 static vit_status find_family(const family **found, const vit_their_config *d, const json_t *object,
@@ -38,7 +40,7 @@ static vit_status find_family(const family **found, const vit_their_config *d, c
     }
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: \"model_type\" \"%s\" is not supported, expected vit, deit, dinov2, "
-                    "dinov2_with_registers, vit_mae or vit_msn",
+                    "dinov2_with_registers, dinov3_vit, vit_mae or vit_msn",
                     d->name, type);
 }
 
@@ -68,6 +70,22 @@ static vit_status read_mlp(vit_their_config *d, bool is_dinov2, const json_t *ob
     VIT_SAY(d, gated, gated);
     if (ratio > 0 && ratio < 1000 && !gated) d->said.mlp = (size_t)((double)d->said.dim * ratio);
     return status;
+}
+
+/* Angles of the patches' places between the edges, and gated MLPs, whose gate is "hidden_act". */
+static vit_status read_dinov3(vit_their_config *d, const json_t *object, vit_error *error) {
+    int gated = false;
+    double base = 100;
+    vit_status status = vit_read_flag(&gated, d, object, "use_gated_mlp", error);
+    if (status == VIT_OK) status = vit_read_number(&base, d, object, "rope_theta", error);
+    if (status != VIT_OK) return status;
+    VIT_SAY(d, gated, gated);
+    if (gated) d->gate = (int)d->said.activation;
+    VIT_SAY(d, positions, VIT_POSITIONS_NONE);
+    VIT_SAY(d, rope, VIT_ROPE_CENTERED);
+    VIT_SAY(d, rope_base, base);
+    VIT_SAY(d, rope_halves, true);
+    return VIT_OK;
 }
 
 /* Whether all names are "LABEL_0", "LABEL_1", ..., which the library writes where there are none.
@@ -113,6 +131,7 @@ static vit_status read_config(vit_their_config *d, const family *f, const json_t
     if (status == VIT_OK) status = read_mlp(d, f->is_dinov2, object, error);
     if (status == VIT_OK) status = vit_read_text(&act, d, object, "hidden_act", error);
     if (status == VIT_OK) status = vit_read_activation(d, act, "hidden_act", error);
+    if (status == VIT_OK && f->is_dinov3) status = read_dinov3(d, object, error);
     if (status != VIT_OK) return status;
     d->is_backbone = names_backbone(object);
     VIT_SAY(d, pool, f->is_dinov2 && !d->is_backbone ? VIT_POOL_CLASS_MEAN : VIT_POOL_CLASS);
@@ -363,7 +382,7 @@ vit_status vit_read_hf_config(vit_their_config *d, json_t *object, json_t *pictu
     d->name = processor_name;
     status = read_processor(d, f->processor, pictures, error);
     d->name = name;
-    if (status != VIT_OK || !f->is_dinov2) return status;
+    if (status != VIT_OK || !(f->is_dinov2 || f->is_dinov3)) return status;
     const size_t *end = d->prepare.crop[0] > 0 ? d->prepare.crop : d->prepare.resize;
     d->input_height = end[0];
     d->input_width = end[1];

@@ -200,7 +200,6 @@ static vit_status load_row(float *to, const vit_binding *b, const vit_table *tab
     const bool lacks = p->zeros[1] > 0; /* the part of the keys */
     size_t found = 0, parts = 1;
     if (!ours) return VIT_OK;
-    if (to && lacks) memset(to + p->zeros[0], 0, p->zeros[1] * sizeof *to);
     for (size_t i = 0; i < b->count; i++) {
         place at = {b, table, config, p, &b->sources[i], 0, 0};
         if (!means(at.s->ours, ours)) continue;
@@ -211,6 +210,7 @@ static vit_status load_row(float *to, const vit_binding *b, const vit_table *tab
         found += !lacks || parts == 1 || at.s->row->part != 1;
     }
     if (lacks && parts > 1) parts--;
+    if (to && lacks) memset(to + p->zeros[0], 0, p->zeros[1] * sizeof *to);
     return found == parts ? VIT_OK : missing(b, ours, config, error);
 }
 

@@ -1,4 +1,5 @@
 #include "vit/weights/layout/shapes.h"
+#include "vit/weights/layout/dinov3.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -266,5 +267,5 @@ vit_status vit_config_of_tensors(vit_config *out, const vit_binding *b, const vi
         vit_positions[c.positions].learned)
         c.prefix_positions = position_rows(&c, b) != vit_config_patches(&c);
     *out = c;
-    return VIT_OK;
+    return vit_read_dinov3(out, b, error);
 }

@@ -50,6 +50,7 @@ static const vit_layout_row timm_beside[] = {
 static const vit_layout_row timm_block[] = {
     ROW("norm1@", "norm1@"),
     ROW("attn.qkv@", "attn.qkv@"),
+    ROW("attn.qkv.bias_mask", NULL), /* vit_read_dinov3 */
     ROW_AS("attn.q_proj@", "attn.qkv@", PART(0, 3)),
     ROW_AS("attn.k_proj@", "attn.qkv@", PART(1, 3)),
     ROW_AS("attn.v_proj@", "attn.qkv@", PART(2, 3)),
@@ -65,6 +66,8 @@ static const vit_layout_row timm_block[] = {
     ROW("mlp.fc1@", "mlp.fc1@"),
     ROW_AS("mlp.fc1_g@", "mlp.fc1@", PART(0, 2)),
     ROW_AS("mlp.fc1_x@", "mlp.fc1@", PART(1, 2)),
+    ROW_AS("mlp.w1@", "mlp.fc1@", PART(0, 2)),
+    ROW_AS("mlp.w2@", "mlp.fc1@", PART(1, 2)),
     ROW("mlp.w12@", "mlp.fc1@"),
     ROW("mlp.norm@", "mlp.norm@"),
     ROW("mlp.fc2@", "mlp.fc2@"),
@@ -80,6 +83,12 @@ static const vit_layout_row timm_tokens[] = {
 static const vit_layout_row dinov2_tokens[] = {
     ROW("register_tokens", "reg_token"),
     ROW_AS("pos_embed", "pos_embed", .reshape = VIT_AROUND_REGISTERS),
+};
+/* DINOv3 as its authors published it; a norm of pre-training is left out. */
+static const vit_layout_row dinov3_tokens[] = {
+    ROW("storage_tokens", "reg_token"),
+    ROW("rope_embed.periods", NULL), /* vit_read_dinov3 */
+    ROW("local_cls_norm@", NULL),
 };
 static const vit_layout_row timm_head[] = {
     ROW("head@", "head@"),
@@ -134,6 +143,27 @@ static const vit_layout_row hf_distilled_head[] = {
     ROW_AS("cls_classifier@", "head@", HALF(0)),
     ROW_AS("distillation_classifier@", "head@", HALF(1)),
 };
+
+/* Hugging Face's DINOv3, with a plain MLP and with a gated one. */
+
+static const vit_layout_row hf_dinov3_beside[] = {
+    ROW("embeddings.cls_token", "cls_token"),
+    ROW("embeddings.register_tokens", "reg_token"),
+    ROW("embeddings.mask_token", NULL),
+    ROW("embeddings.patch_embeddings@", "patch_embed.proj@"),
+    ROW("norm@", "norm@"),
+};
+#define HF_DINOV3_BLOCK                                                                   \
+    ROW("norm1@", "norm1@"), ROW_AS("attention.q_proj@", "attn.qkv@", PART(0, 3)),        \
+        ROW_AS("attention.k_proj@", "attn.qkv@", PART(1, 3)),                             \
+        ROW_AS("attention.v_proj@", "attn.qkv@", PART(2, 3)),                             \
+        ROW("attention.o_proj@", "attn.proj@"), ROW("layer_scale1.lambda1", "ls1.gamma"), \
+        ROW("norm2@", "norm2@"), ROW("mlp.down_proj@", "mlp.fc2@"),                       \
+        ROW("layer_scale2.lambda1", "ls2.gamma")
+static const vit_layout_row hf_dinov3_block[] = {HF_DINOV3_BLOCK, ROW("mlp.up_proj@", "mlp.fc1@")};
+static const vit_layout_row hf_dinov3_gated_block[] = {
+    HF_DINOV3_BLOCK, ROW_AS("mlp.gate_proj@", "mlp.fc1@", PART(0, 2)),
+    ROW_AS("mlp.up_proj@", "mlp.fc1@", PART(1, 2))};
 
 /* ---- torchvision ---- */
 
@@ -359,7 +389,7 @@ const vit_layout vit_layouts[] = {
      .blocks = {"blocks.%."},
      .in_block = ROWS(timm_block),
      .beside = ROWS(timm_beside),
-     .stems = {ROWS(timm_tokens), ROWS(dinov2_tokens)},
+     .stems = {ROWS(timm_tokens), ROWS(dinov2_tokens), ROWS(dinov3_tokens)},
      .heads = {ROWS(timm_head), ROWS(timm_distilled_head)}},
     {.name = "Hugging Face",
      .config = VIT_CONFIG_HF,
@@ -371,6 +401,16 @@ const vit_layout vit_layouts[] = {
      .in_block = ROWS(hf_block),
      .beside = ROWS(hf_beside),
      .heads = {ROWS(hf_head), ROWS(hf_distilled_head)}},
+    {.name = "Hugging Face DINOv3",
+     .config = VIT_CONFIG_HF,
+     .blocks = {"layer.%.", "model.layer.%."},
+     .in_block = ROWS(hf_dinov3_block),
+     .beside = ROWS(hf_dinov3_beside)},
+    {.name = "Hugging Face DINOv3, gated",
+     .config = VIT_CONFIG_HF,
+     .blocks = {"layer.%.", "model.layer.%."},
+     .in_block = ROWS(hf_dinov3_gated_block),
+     .beside = ROWS(hf_dinov3_beside)},
     {.name = "torchvision",
      .config = VIT_CONFIG_TORCHVISION,
      .hint = "{\"architecture\": \"torchvision\", \"num_heads\": 12, \"resize\": 256, "
