@@ -1,8 +1,8 @@
 /* Labelled pictures of one size, or texts, behind one small interface. Readers: idx.c (MNIST,
  * Fashion-MNIST, EMNIST and other sets of grey pictures), cifar.c (CIFAR-10, CIFAR-100), planes.c
- * (STL-10, SVHN), folder.c (a folder of PNG and JPEG files per class), table.c (tables of pictures and texts), numpy.c and arrays.c
- * (arrays in files and in memory); digits.c, strips.c and numbers.c make sets that need no files or
- * few. open.c chooses the reader.
+ * (STL-10, SVHN), folder.c (a folder of PNG and JPEG files per class), table.c (tables of pictures
+ * and texts), numpy.c and arrays.c (arrays in files and in memory); digits.c, strips.c and
+ * numbers.c make sets that need no files or few. open.c chooses the reader.
  *
  * A data set is immutable after opening and may be read from any thread.
  */

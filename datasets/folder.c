@@ -6,6 +6,7 @@
  * stay in memory; the others are read again at each use.
  */
 #include "datasets/duplicates.h"
+#include "datasets/listed.h"
 #include "datasets/reader.h"
 #include "datasets/tree.h"
 #include "vit/base/parallel.h"
@@ -287,9 +288,9 @@ static vit_status check_names(const vit_tree *tree, const char *path, vit_error 
     size_t named = 0, first = 0;
     bool trains = true;
     for (size_t i = tree->class_count; i-- > 0;) {
-        bool is_train;
-        if (!vit_tree_names_part(tree->classes[i], &is_train)) continue;
-        trains = trains && is_train;
+        const vit_tree_kind kind = vit_tree_kind_of(tree->classes[i]);
+        if (kind == VIT_TREE_KINDS) continue;
+        trains = trains && kind == VIT_TREE_TRAIN;
         first = i;
         named++;
     }
@@ -376,6 +377,7 @@ static void hash_part(char checksum[65], const vit_tree_part *part, bool all) {
         const vit_tree_file *file = &part->files[i];
         const char *name = file->path + file->name;
         if (file->is_held_back && !all) continue;
+        if (file->class) vit_sha256_add(&hash, file->class, strlen(file->class) + 1);
         vit_sha256_add(&hash, name, strlen(name) + 1);
         vit_sha256_add(&hash, file->digest, sizeof file->digest);
     }
@@ -537,14 +539,20 @@ static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
     if (status == VIT_OK) status = read_parts(out, &tree, &l, directory->path, options, error);
     if (status == VIT_OK) status = finish(out, &tree, &l, directory->path, error);
     if (status == VIT_OK) status = vit_duplicates_note(out, options->threads, error);
+    if (status != VIT_OK && tree.no_table) {
+        vit_error first = *error;
+        vit_fail(error, status, "%s. Nor are its pictures those of a table: %s", first.message,
+                 tree.no_table);
+    }
     if (out->label_memory) tree.classes = NULL; /* they belong to the set now */
     vit_tree_free(&tree);
     vit_names_free(l.problems, l.count);
     return status;
 }
 
-/* Whether there is a folder that is not hidden. */
+/* Whether there is a table of pictures, or a folder that is not hidden. */
 static bool probe(const vit_listing *directory) {
+    if (vit_listed_is(directory)) return true;
     for (size_t i = 0; i < directory->count; i++) {
         if (!vit_name_is_wanted(directory->names[i])) continue;
         char *path = vit_path_join(directory->path, directory->names[i]);
@@ -556,7 +564,8 @@ static bool probe(const vit_listing *directory) {
 }
 
 const vit_reader vit_reader_folder = {
-    .expects = "a folder per class of PNG or JPEG files",
+    .expects = "a folder per class of PNG or JPEG files, or a table of their names and classes "
+               "(metadata.csv, train.csv, ...)",
     .probe = probe,
     .read = read_folder,
 };

@@ -255,7 +255,8 @@ static vit_status missing(const vit_listing *directory, const vit_idx_names *nam
 /* Reads a part. One that is missing is an error only if it is needed. */
 static vit_status read_part(gathered *g, const vit_listing *directory, vit_idx_part p, bool needed,
                             vit_error *error) {
-    vit_records *records = p == VIT_IDX_TRAIN ? &g->set->train : &g->set->test;
+    vit_records *const parts[] = {&g->set->train, &g->set->test}, *records = parts[p];
+    VIT_CHECK_ROWS(parts, VIT_IDX_PARTS);
     char *paths[VIT_IDX_KINDS] = {NULL, NULL};
     vit_status status = VIT_OK;
     for (vit_idx_kind k = 0; k < VIT_IDX_KINDS && status == VIT_OK; k++)

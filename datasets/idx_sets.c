@@ -43,8 +43,10 @@ static const vit_idx_names sets[] = {
 /* The published names have a dash before "idx"; those in some archives have a dot. */
 static void spell(char name[64], const vit_idx_names *n, vit_idx_part part, vit_idx_kind kind,
                   int spelling) {
+    static const char *const kinds[] = {"labels", "images"};
+    VIT_CHECK_ROWS(kinds, VIT_IDX_KINDS);
     snprintf(name, 64, "%s%s%s-%s%c%s%s", n->prefix, *n->prefix ? "-" : "", n->parts[part],
-             kind == VIT_IDX_LABELS ? "labels" : "images", spelling % 2 == 0 ? '-' : '.',
+             kinds[kind], spelling % 2 == 0 ? '-' : '.',
              kind == VIT_IDX_LABELS ? n->labels : "idx3-ubyte", spelling < 2 ? "" : ".gz");
 }
 

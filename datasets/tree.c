@@ -1,4 +1,5 @@
 #include "datasets/tree.h"
+#include "datasets/listed.h"
 #include "datasets/reader.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -73,9 +74,8 @@ static bool among(const char *name, char *const *names, size_t count, size_t *in
 
 /* ---- files ---- */
 
-/* Adds a file; problem: why it is left out, or NULL. Owns `path` from now on. */
-static vit_status add_file(vit_tree_part *part, char *path, size_t name, size_t label,
-                           const char *problem, vit_error *error) {
+vit_status vit_tree_add(vit_tree_part *part, char *path, size_t name, size_t label,
+                        const char *problem, vit_error *error) {
     void *files = vit_make_room(part->files, part->count, &part->capacity, sizeof *part->files,
                                 "a list of files", error);
     if (!files) {
@@ -130,7 +130,7 @@ static vit_status add_entry(vit_tree_part *part, char *path, size_t name, size_t
             return status;
         }
     }
-    return add_file(part, path, name, label, problem, error);
+    return vit_tree_add(part, path, name, label, problem, error);
 }
 
 /* Adds every file of a folder of a class and of the folders inside it. */
@@ -205,7 +205,7 @@ static vit_status move_chosen(vit_tree *tree, const bool *chosen, vit_error *err
     return VIT_OK;
 }
 
-static vit_status share_out(vit_tree *tree, vit_error *error) {
+vit_status vit_tree_share_out(vit_tree *tree, vit_error *error) {
     vit_tree_part *part = &tree->train;
     bool *chosen = vit_alloc(part->count, sizeof *chosen);
     vit_status status = VIT_OK;
@@ -223,16 +223,14 @@ static vit_status share_out(vit_tree *tree, vit_error *error) {
 
 /* ---- layouts ---- */
 
-typedef enum part_kind { TRAIN, VAL, TEST, PART_KINDS } part_kind;
-
 #define SPELLINGS 5
 
 /* The words that name a part. */
 static const char *const part_words[][SPELLINGS] = {
-    [TRAIN] = {"train", "training"},
-    [VAL] = {"val", "valid", "validation", "validate", "dev"},
-    [TEST] = {"test", "testing"}};
-VIT_CHECK_ROWS(part_words, PART_KINDS);
+    [VIT_TREE_TRAIN] = {"train", "training"},
+    [VIT_TREE_VAL] = {"val", "valid", "validation", "validate", "dev"},
+    [VIT_TREE_TEST] = {"test", "testing"}};
+VIT_CHECK_ROWS(part_words, VIT_TREE_KINDS);
 
 /* Words beside them that say nothing. */
 static const char *const fillers[] = {"set",   "data", "dataset",  "images", "image",
@@ -245,44 +243,36 @@ static bool is_filler(const char *word, size_t length) {
     return false;
 }
 
-/* The part that a word names, also with a filler behind it ("testset"); PART_KINDS: none. */
-static part_kind kind_of_word(const char *word, size_t length) {
-    for (part_kind k = 0; k < PART_KINDS; k++)
+/* The part that a word names, also with a filler behind it ("testset"); VIT_TREE_KINDS: none. */
+static vit_tree_kind kind_of_word(const char *word, size_t length) {
+    for (vit_tree_kind k = 0; k < VIT_TREE_KINDS; k++)
         for (int i = 0; i < SPELLINGS && part_words[k][i]; i++) {
             const size_t n = strlen(part_words[k][i]);
             if (n > length || strncasecmp(word, part_words[k][i], n) != 0) continue;
             if (n == length || is_filler(word + n, length - n)) return k;
         }
-    return PART_KINDS;
+    return VIT_TREE_KINDS;
 }
 
-/* The part that a folder's name tells in any case, alone or with words that say nothing and
- * numbers: "Train", "training_set", "seg_test", "test1", "train2017"; PART_KINDS: none. */
-static part_kind kind_of(const char *name) {
+vit_tree_kind vit_tree_kind_of(const char *name) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     static const char between[] = "0123456789_-. ";
-    part_kind found = PART_KINDS;
+    vit_tree_kind found = VIT_TREE_KINDS;
     while (*name) {
         name += strspn(name, between);
         const size_t length = strspn(name, letters);
-        const part_kind kind = kind_of_word(name, length);
-        if (length == 0 && *name) return PART_KINDS;
-        if (length > 0 && kind == PART_KINDS && !is_filler(name, length)) return PART_KINDS;
-        if (kind != PART_KINDS && found != PART_KINDS) return PART_KINDS;
-        if (kind != PART_KINDS) found = kind;
+        const vit_tree_kind kind = kind_of_word(name, length);
+        if (length == 0 && *name) return VIT_TREE_KINDS;
+        if (length > 0 && kind == VIT_TREE_KINDS && !is_filler(name, length)) return VIT_TREE_KINDS;
+        if (kind != VIT_TREE_KINDS && found != VIT_TREE_KINDS) return VIT_TREE_KINDS;
+        if (kind != VIT_TREE_KINDS) found = kind;
         name += length;
     }
     return found;
 }
 
-bool vit_tree_names_part(const char *name, bool *trains) {
-    const part_kind kind = kind_of(name);
-    *trains = kind == TRAIN;
-    return kind != PART_KINDS;
-}
-
 /* How usual a part's name is: its place among the words, or SPELLINGS for a loose one. */
-static int rank_of(const char *name, part_kind kind) {
+static int rank_of(const char *name, vit_tree_kind kind) {
     int i = 0;
     while (i < SPELLINGS && part_words[kind][i] && strcmp(name, part_words[kind][i]) != 0) i++;
     return i < SPELLINGS && part_words[kind][i] ? i : SPELLINGS;
@@ -291,12 +281,12 @@ static int rank_of(const char *name, part_kind kind) {
 #define MOST_WRAPPED 3 /* folders around parts, and around the classes of a part */
 
 typedef struct layout {
-    char *parts[PART_KINDS]; /* directories with the folders of classes; NULL: missing */
-    char *names[PART_KINDS]; /* of the folders beside each other */
-    int ranks[PART_KINDS];
+    char *parts[VIT_TREE_KINDS]; /* directories with the folders of classes; NULL: missing */
+    char *names[VIT_TREE_KINDS]; /* of the folders beside each other */
+    int ranks[VIT_TREE_KINDS];
 } layout;
 
-static void drop_part(layout *l, part_kind kind) {
+static void drop_part(layout *l, vit_tree_kind kind) {
     vit_free(l->parts[kind]);
     vit_free(l->names[kind]);
     l->parts[kind] = l->names[kind] = NULL;
@@ -304,14 +294,15 @@ static void drop_part(layout *l, part_kind kind) {
 
 /* *path = the folder in root, if it is a part: one without folders in it is a class. A folder of
  * the same part alone in it is passed through: seg_train/seg_train/forest. */
-static vit_status find_part(char **path, const char *root, const char *name, part_kind kind,
+static vit_status find_part(char **path, const char *root, const char *name, vit_tree_kind kind,
                             vit_error *error) {
     size_t count = 0;
     vit_status status = join(path, root, name, error);
     for (int depth = 0; status == VIT_OK && depth < MOST_WRAPPED; depth++) {
         char **names = NULL, *inner = NULL;
         status = list_folders(&names, &count, NULL, *path, error);
-        const bool is_wrapped = status == VIT_OK && count == 1 && kind_of(names[0]) == kind;
+        const bool is_wrapped =
+            status == VIT_OK && count == 1 && vit_tree_kind_of(names[0]) == kind;
         if (is_wrapped) status = join(&inner, *path, names[0], error);
         vit_free(names);
         if (!inner) break;
@@ -331,7 +322,7 @@ static vit_status find_strays(vit_tree *tree, const layout *l, const char *root,
     vit_status status = vit_list_directory(&names, &count, root, error);
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
         bool is_part = !is_visible(names[i]);
-        for (part_kind k = 0; k < PART_KINDS; k++)
+        for (vit_tree_kind k = 0; k < VIT_TREE_KINDS; k++)
             is_part = is_part || (l->names[k] && strcmp(names[i], l->names[k]) == 0);
         if (is_part) continue;
         status = join(&path, root, names[i], error);
@@ -358,8 +349,8 @@ static vit_status share_a_class(bool *shared, const char *a, const char *b, vit_
 /* Parts with loose names are parts if they hold the same classes; else the folders are classes. */
 static vit_status check_loose(layout *l, vit_error *error) {
     vit_status status = VIT_OK;
-    for (part_kind a = 0; a < PART_KINDS; a++)
-        for (part_kind b = a + 1; b < PART_KINDS && status == VIT_OK; b++) {
+    for (vit_tree_kind a = 0; a < VIT_TREE_KINDS; a++)
+        for (vit_tree_kind b = a + 1; b < VIT_TREE_KINDS && status == VIT_OK; b++) {
             bool shared = true;
             if (!l->parts[a] || !l->parts[b]) continue;
             if (l->ranks[a] < SPELLINGS && l->ranks[b] < SPELLINGS) continue;
@@ -375,9 +366,9 @@ static vit_status find_parts(layout *l, char *const *names, size_t count, const 
                              vit_error *error) {
     vit_status status = VIT_OK;
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
-        const part_kind kind = kind_of(names[i]);
+        const vit_tree_kind kind = vit_tree_kind_of(names[i]);
         char *path = NULL;
-        if (kind == PART_KINDS) continue;
+        if (kind == VIT_TREE_KINDS) continue;
         const int rank = rank_of(names[i], kind);
         if (l->parts[kind] && l->ranks[kind] <= rank) continue;
         status = find_part(&path, root, names[i], kind, error);
@@ -392,7 +383,7 @@ static vit_status find_parts(layout *l, char *const *names, size_t count, const 
 }
 
 static bool has_parts(const layout *l) {
-    return l->parts[TRAIN] || l->parts[VAL] || l->parts[TEST];
+    return l->parts[VIT_TREE_TRAIN] || l->parts[VIT_TREE_VAL] || l->parts[VIT_TREE_TEST];
 }
 
 /* Parts lie in the root, or in a folder that is alone in it. */
@@ -410,8 +401,8 @@ static vit_status find_layout(layout *l, vit_tree *tree, const char *root, int d
     if (status == VIT_OK && inner) status = find_layout(l, tree, inner, depth + 1, error);
     vit_free(inner);
     if (status != VIT_OK || depth > 0 || has_parts(l)) return status;
-    l->parts[TRAIN] = vit_strdup(root);
-    return l->parts[TRAIN] ? VIT_OK : vit_fail_memory(error, "a path", strlen(root));
+    l->parts[VIT_TREE_TRAIN] = vit_strdup(root);
+    return l->parts[VIT_TREE_TRAIN] ? VIT_OK : vit_fail_memory(error, "a path", strlen(root));
 }
 
 /* ---- scanning ---- */
@@ -437,32 +428,33 @@ static vit_status scan_other(vit_tree *tree, vit_tree_part *part, const char *di
 
 /* The directory whose folders are the classes: that of the training part, or the one asked for. */
 static const char *class_directory(const layout *l, unsigned parts) {
-    if (l->parts[TRAIN]) return l->parts[TRAIN];
-    if (!l->parts[TEST]) return l->parts[VAL];
-    return parts & VIT_PART_TEST || !l->parts[VAL] ? l->parts[TEST] : l->parts[VAL];
+    if (l->parts[VIT_TREE_TRAIN]) return l->parts[VIT_TREE_TRAIN];
+    if (!l->parts[VIT_TREE_TEST]) return l->parts[VIT_TREE_VAL];
+    return parts & VIT_PART_TEST || !l->parts[VIT_TREE_VAL] ? l->parts[VIT_TREE_TEST]
+                                                            : l->parts[VIT_TREE_VAL];
 }
 
 static vit_status scan(vit_tree *tree, const layout *l, unsigned parts, vit_error *error) {
     const char *first = class_directory(l, parts), *const *p = (const char *const *)l->parts;
     vit_status status = list_folders(&tree->classes, &tree->class_count, tree, first, error);
-    tree->has_train = p[TRAIN];
-    tree->has_val = p[VAL];
-    tree->test_is_val = !p[TEST] && p[VAL];
-    tree->is_shared_out = !p[TEST] && !p[VAL];
+    tree->has_train = p[VIT_TREE_TRAIN];
+    tree->has_val = p[VIT_TREE_VAL];
+    tree->test_is_val = !p[VIT_TREE_TEST] && p[VIT_TREE_VAL];
+    tree->is_shared_out = !p[VIT_TREE_TEST] && !p[VIT_TREE_VAL];
     if (status == VIT_OK && tree->class_count > MAX_CLASSES)
         status =
             vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: holds %zu folders, at most %d are read",
                      first, tree->class_count, MAX_CLASSES);
-    const unsigned train_for = VIT_PART_TRAIN | (p[VAL] ? 0 : VIT_PART_VAL);
-    const unsigned val_for = VIT_PART_VAL | (p[TEST] ? 0 : VIT_PART_TEST);
-    const bool scans_train = p[TRAIN] && (parts & train_for || tree->is_shared_out);
+    const unsigned train_for = VIT_PART_TRAIN | (p[VIT_TREE_VAL] ? 0 : VIT_PART_VAL);
+    const unsigned val_for = VIT_PART_VAL | (p[VIT_TREE_TEST] ? 0 : VIT_PART_TEST);
+    const bool scans_train = p[VIT_TREE_TRAIN] && (parts & train_for || tree->is_shared_out);
     for (size_t i = 0; i < tree->class_count && scans_train && status == VIT_OK; i++)
-        status = walk_class(&tree->train, p[TRAIN], tree->classes[i], i, error);
-    if (status == VIT_OK && tree->is_shared_out) status = share_out(tree, error);
-    if (status == VIT_OK && p[VAL] && parts & val_for)
-        status = scan_other(tree, &tree->val, p[VAL], error);
-    if (status == VIT_OK && p[TEST] && parts & VIT_PART_TEST)
-        status = scan_other(tree, &tree->test, p[TEST], error);
+        status = walk_class(&tree->train, p[VIT_TREE_TRAIN], tree->classes[i], i, error);
+    if (status == VIT_OK && tree->is_shared_out) status = vit_tree_share_out(tree, error);
+    if (status == VIT_OK && p[VIT_TREE_VAL] && parts & val_for)
+        status = scan_other(tree, &tree->val, p[VIT_TREE_VAL], error);
+    if (status == VIT_OK && p[VIT_TREE_TEST] && parts & VIT_PART_TEST)
+        status = scan_other(tree, &tree->test, p[VIT_TREE_TEST], error);
     return status;
 }
 
@@ -474,11 +466,20 @@ void vit_tree_part_free(vit_tree_part *part) {
 
 vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts, vit_error *error) {
     layout l = {0};
+    vit_error why = {0};
+    bool listed = false;
     *out = (vit_tree){0};
-    vit_status status = find_layout(&l, out, root, 0, error);
+    vit_status status = vit_listed_scan(out, &listed, root, parts, &why);
+    if (listed || status == VIT_ERROR_MEMORY) {
+        if (!(parts & VIT_PART_TEST)) vit_tree_part_free(&out->test);
+        return status == VIT_OK ? VIT_OK : vit_fail(error, status, "%s", why.message);
+    }
+    if (status != VIT_OK && !(out->no_table = vit_strdup(why.message)))
+        return vit_fail_memory(error, "a message", sizeof why.message);
+    status = find_layout(&l, out, root, 0, error);
     if (status == VIT_OK) status = scan(out, &l, parts, error);
     if (!(parts & VIT_PART_TEST)) vit_tree_part_free(&out->test);
-    for (part_kind k = 0; k < PART_KINDS; k++) drop_part(&l, k);
+    for (vit_tree_kind k = 0; k < VIT_TREE_KINDS; k++) drop_part(&l, k);
     return status;
 }
 
@@ -514,5 +515,6 @@ void vit_tree_free(vit_tree *tree) {
     vit_tree_part_free(&tree->test);
     vit_free(tree->classes);
     vit_free(tree->stray);
+    vit_free(tree->no_table);
     *tree = (vit_tree){0};
 }

@@ -6,7 +6,8 @@
 
 typedef struct vit_tree_file {
     char *path;
-    size_t name; /* path + name is the path from the class's folder on */
+    size_t name;       /* path + name is the path from the class's folder on */
+    const char *class; /* by a table, in which the name has none; NULL: the name begins with it */
     uint16_t label;
     bool is_held_back;    /* it was in a training folder and is held back for the test */
     size_t position;      /* among the files of the training folders */
@@ -30,14 +31,30 @@ typedef struct vit_tree {
     bool test_is_val;   /* there is no test/: the test part is val/ */
     bool is_shared_out; /* there is neither: a share of the training files is held back as test */
     size_t shared;      /* the number of files of which that share is */
-    char *stray;   /* the first file or folder beside the classes, which is not read; or NULL */
-    size_t strays; /* how many such there are */
+    char *stray;    /* the first file or folder beside the classes, which is not read; or NULL */
+    size_t strays;  /* how many such there are */
+    char *no_table; /* why a table beside the folders is not one of pictures; or NULL */
 } vit_tree;
 
-/* Whether a folder's name is one that parts have; *trains: the training part. */
-bool vit_tree_names_part(const char *name, bool *trains);
+/* The part that a folder's name tells, in any case, alone or with words that say nothing and
+ * numbers: "Train", "training_set", "seg_test", "test1"; KINDS: none. */
+typedef enum vit_tree_kind {
+    VIT_TREE_TRAIN,
+    VIT_TREE_VAL,
+    VIT_TREE_TEST,
+    VIT_TREE_KINDS
+} vit_tree_kind;
+vit_tree_kind vit_tree_kind_of(const char *name);
 
-/* Finds the files of `parts` (VIT_PART_*) in `root`. Its folders are the classes; or the classes
+/* Adds a file; problem: why it is left out, or NULL. Owns `path` from now on. */
+vit_status vit_tree_add(vit_tree_part *part, char *path, size_t name, size_t label,
+                        const char *problem, vit_error *error);
+
+/* Moves a share of the training files, which are sorted by class, to the test part. */
+vit_status vit_tree_share_out(vit_tree *tree, vit_error *error);
+
+/* Finds the files of `parts` (VIT_PART_*) in `root`: by a table of pictures and classes
+ * (datasets/listed.h) if there is one, else by its folders. These are the classes; or the classes
  * are the folders in train/, in val/ (or valid/, validation/) and in test/, also in other case and
  * with words that say nothing ("Training_set", "seg_test", "test1"), if they hold the same classes;
  * or these lie in a folder that is alone in `root`. If there is no val/,

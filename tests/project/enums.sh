@@ -33,8 +33,8 @@ vit_operation_kind * looks for the operations of that kind
 vit_query * where the map begins; which methods take which is in the table of maps.c
 vit_method vit/explain/maps.c options that only that method takes
 VIT_FUSE_MEAN * a sum over the heads is divided at its end
-TRAIN datasets/idx.c a set has two parts
-LABELS datasets/idx.c a part has two files
+VIT_IDX_TRAIN datasets/idx.c a set has two parts
+VIT_IDX_LABELS * a part has two files, of which that of labels has several forms
 IMAGES datasets/numpy.c a part has two arrays
 SERVE_OUTPUT_FEATURES vit/cli/serve/answer/kserve_infer.c the one output that has no classes
 SERVE_INPUT_VALUES vit/cli/serve/answer/kserve_infer.c the one input of floats
@@ -59,7 +59,7 @@ VIT_POLICY_NONE * whether there is one
 VIT_SCORING_SOFTMAX * whether a picture has one class
 VIT_SCORING_NONE vit/cli/parts/answers.c whether there are numbers instead of classes
 VIT_TARGET_HF vit/weights/export/describe.c the one library whose config says what scores are
-TRAIN datasets/tree.c whether pictures of the part train
+VIT_TREE_TRAIN datasets/folder.c whether pictures of the part train
 VIT_PRECISION_F32 vit/train/open.c the value that an option has when it is not given
 VIT_REPORT_DONE vit/train/monitor.c whether it is over
 VIT_PREPARE_UNKNOWN * whether it is known

@@ -1,0 +1,18 @@
+/* Tables of file names and classes: metadata.csv and metadata.jsonl as Hugging Face's imagefolder
+ * has them, train.csv and the like as Kaggle's competitions have them. */
+#ifndef VIT_DATASETS_LISTED_H
+#define VIT_DATASETS_LISTED_H
+
+#include "datasets/reader.h"
+#include "datasets/tree.h"
+
+/* Whether a directory has a file that is called like such a table. */
+bool vit_listed_is(const vit_listing *directory);
+
+/* Finds the files of a directory by its tables, as vit_tree_scan does by its folders. *found:
+ * whether there is a table of pictures that are there; if not, an error says why a table is not
+ * one, and VIT_OK means that there is none. */
+vit_status vit_listed_scan(vit_tree *out, bool *found, const char *root, unsigned parts,
+                           vit_error *error);
+
+#endif

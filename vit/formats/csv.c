@@ -1,0 +1,81 @@
+#include "vit/formats/csv.h"
+#include "vit/base/sys.h"
+
+#include <string.h>
+
+static char separator_of(const char *text) {
+    static const char separators[] = ",;\t";
+    const size_t length = strcspn(text, "\r\n");
+    size_t most = 0;
+    char best = ',';
+    for (const char *s = separators; *s; s++) {
+        size_t count = 0;
+        for (size_t i = 0; i < length; i++) count += text[i] == *s;
+        if (count <= most) continue;
+        most = count;
+        best = *s;
+    }
+    return best;
+}
+
+void vit_csv_start(vit_csv *csv, char *text, const char *name) {
+    if (strncmp(text, "\xef\xbb\xbf", 3) == 0) text += 3;
+    *csv = (vit_csv){.next = text, .next_line = 1, .separator = separator_of(text), .name = name};
+}
+
+/* Moves a field in quotes to its beginning, without them; returns what follows it, or NULL. */
+static char *unquote(vit_csv *csv, char *field) {
+    char *to = field, *from = field + 1;
+    for (;; from++) {
+        if (*from == 0) return NULL;
+        if (*from == '"' && from[1] != '"') break;
+        if (*from == '"') from++;
+        if (*from == '\n') csv->next_line++;
+        *to++ = *from;
+    }
+    const char end[] = {csv->separator, '\r', '\n', 0};
+    char *after = from + 1 + strcspn(from + 1, end); /* what follows the quotes is left out */
+    *to = 0;
+    return after;
+}
+
+static vit_status add_field(vit_csv *csv, char *field, vit_error *error) {
+    char **fields = vit_make_room(csv->fields, csv->count, &csv->capacity, sizeof *fields,
+                                  "a row of a table", error);
+    if (!fields) return VIT_ERROR_MEMORY;
+    csv->fields = fields;
+    csv->fields[csv->count++] = field;
+    return VIT_OK;
+}
+
+static void skip_empty(vit_csv *csv) {
+    for (; *csv->next == '\r' || *csv->next == '\n'; csv->next++)
+        csv->next_line += *csv->next == '\n';
+}
+
+vit_status vit_csv_next(vit_csv *csv, bool *more, vit_error *error) {
+    const char ends[] = {csv->separator, '\r', '\n', 0};
+    skip_empty(csv);
+    csv->count = 0;
+    csv->line = csv->next_line;
+    *more = *csv->next;
+    for (bool goes_on = *more; goes_on;) {
+        char *field = csv->next;
+        char *end = *field == '"' ? unquote(csv, field) : field + strcspn(field, ends);
+        if (!end)
+            return vit_fail(error, VIT_ERROR_FORMAT, "%s: line %zu: a quote does not end",
+                            csv->name, csv->line);
+        goes_on = *end == csv->separator;
+        csv->next = end + (*end != 0);
+        csv->next_line += *end == '\n';
+        *end = 0;
+        const vit_status status = add_field(csv, field, error);
+        if (status != VIT_OK) return status;
+    }
+    return VIT_OK;
+}
+
+void vit_csv_clear(vit_csv *csv) {
+    vit_free(csv->fields);
+    *csv = (vit_csv){0};
+}

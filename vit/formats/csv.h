@@ -1,0 +1,27 @@
+/* Tables with a row a line, as spreadsheets write them (RFC 4180): fields are separated by commas,
+ * semicolons or tabs, may be in double quotes, and "" in quotes is a quote. */
+#ifndef VIT_FORMATS_CSV_H
+#define VIT_FORMATS_CSV_H
+
+#include "vit/base/error.h"
+
+typedef struct vit_csv {
+    char **fields; /* [count] of the row that was read last; they point into the text */
+    size_t count, capacity, line; /* line: where the row begins, from 1 */
+    char *next;
+    size_t next_line;
+    char separator;
+    const char *name; /* for messages */
+} vit_csv;
+
+/* Begins to read a text, which ends with a zero, is overwritten and must outlive the table. Its
+ * first line chooses the separator. A byte order mark is passed over. */
+void vit_csv_start(vit_csv *csv, char *text, const char *name);
+
+/* Reads the next row; empty lines are passed over. *more: whether there was one. Errors: FORMAT for
+ * quotes that do not end, MEMORY. */
+vit_status vit_csv_next(vit_csv *csv, bool *more, vit_error *error);
+
+void vit_csv_clear(vit_csv *csv);
+
+#endif
