@@ -2,6 +2,7 @@
  * digits. */
 #include "tests/support/few_digits.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/formats/sha256.h"
 #include "vit/vit.h"
@@ -11,11 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 #define CLASSES 10
 #define PIXELS (28 * 28)

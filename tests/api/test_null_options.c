@@ -1,17 +1,13 @@
 /* `options` may be NULL: for every function of the public headers that takes them, it is as if all
  * were zero. A function that is not in the table, but in a header, fails the test. */
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/maps.h"
 #include "vit/texts.h"
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define MNIST "models/mnist.safetensors"
 

@@ -3,15 +3,11 @@
  * white picture; a black one is zeros to it. */
 #include "tests/support/scratch.h"
 #include "tests/support/small_model.h"
+#include "tests/support/unit.h"
 #include "vit/image/codec/png_write.h"
 #include "vit/maps.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { SIDE = 8, PIXELS = SIDE * SIDE, CLASSES = 3, DIM = 16 };
 

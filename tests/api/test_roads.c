@@ -3,20 +3,16 @@
  * model times precisions, instruction sets, threads and ways of asking. */
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/api/internal.h"
 #include "vit/formats/json.h"
 #include "vit/tensors/safetensors.h"
 #include "vit/tensors/tensors.h"
 #include "vit/vit.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

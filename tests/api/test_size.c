@@ -3,16 +3,11 @@
 #include "tests/support/check.h"
 #include "tests/support/fault.h"
 #include "tests/support/pictures.h"
+#include "tests/support/unit.h"
 #include "vit/vit.h"
 #include "vit/weights/file/model_file.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define MODEL "tests/fixtures/sizes.safetensors"
 #define CLASSES 4

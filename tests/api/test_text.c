@@ -1,19 +1,15 @@
 /* Models that write texts through vit/vit.h: written, opened, asked; what is refused. */
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/texts.h"
 #include "vit/weights/file/model_file.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const char *const digits[] = {"0123456789"}, *const words[] = {"one two three"};
 

@@ -1,12 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/support/fault.h"
+#include "tests/support/unit.h"
 #include "vit/base/arena.h"
 
 static void test_takes_are_aligned_and_apart(void **state) {

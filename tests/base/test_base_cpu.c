@@ -5,16 +5,11 @@
 
 #include <fenv.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/cpu.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/sys.h"

@@ -1,12 +1,7 @@
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "tests/support/unit.h"
 #include "vit/base/math.h"
 #include "vit/base/random.h"
 

@@ -1,12 +1,7 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/unit.h"
 #include "vit/base/random.h"
 
 /* The vectors published with Random123 (kat_vectors, philox4x32, 10 rounds). */

@@ -1,20 +1,15 @@
 /* Text and error messages. */
 #include <errno.h>
 #include <float.h>
+#include <jansson.h>
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-#include <jansson.h>
-
 #include "tests/support/fault.h"
+#include "tests/support/unit.h"
 #include "vit/base/error.h"
 #include "vit/base/random.h"
 #include "vit/base/text.h"

@@ -2,21 +2,17 @@
  * process starts: so this program starts itself again, and says then what it would use. And that
  * work is done where no thread can be started, and in children of fork. */
 #define _GNU_SOURCE /* sched_getcpu, setgroups */
+#include "tests/support/unit.h"
 #include "vit/base/parallel.h"
 #include <grp.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const char *self;
 

@@ -1,18 +1,13 @@
 /* The parts of the programs: JSON lines, the progress line, text for terminals, lists of names, the
  * search for a model. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
-
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/name_list.h"

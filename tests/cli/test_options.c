@@ -1,13 +1,8 @@
 /* The option parser and --help. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/unit.h"
 #include "vit/cli/parts/options.h"
 
 typedef struct settings {

@@ -3,17 +3,13 @@
 #include "datasets/reader.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/formats/npy.h"
 #include "vit/tensors/npz_write.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COUNT 60
 #define SIDE 28

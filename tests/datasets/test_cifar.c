@@ -4,18 +4,15 @@
 #include "tests/support/fault.h"
 #include "tests/support/folders.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
-
-#include <cmocka.h>
 
 #define BOTH (VIT_PART_TRAIN | VIT_PART_TEST)
 #define PICTURE 3072

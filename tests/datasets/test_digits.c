@@ -1,15 +1,12 @@
 /* Drawn digits: the same bytes on every machine, MNIST's form, balanced classes. */
 #include "datasets/dataset.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/formats/sha256.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define BOTH (VIT_PART_TRAIN | VIT_PART_TEST)
 

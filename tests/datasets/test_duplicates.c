@@ -3,14 +3,11 @@
 #include "datasets/duplicates.h"
 #include "tests/support/folders.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/random.h"
 #include "vit/base/sys.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define SIDE 32
 #define BYTES (SIDE * SIDE)

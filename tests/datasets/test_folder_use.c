@@ -4,6 +4,7 @@
 #include "tests/support/fault.h"
 #include "tests/support/folders.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/train/measure/score.h"
 #include "vit/train/recipe/preset.h"
@@ -11,14 +12,10 @@
 #include "vit/train/step/trainer.h"
 #include "vit/weights/file/model_file.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define BOTH (VIT_PART_TRAIN | VIT_PART_TEST)
 

@@ -3,14 +3,11 @@
 #include "datasets/reader.h"
 #include "tests/support/folders.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define BOTH (VIT_PART_TRAIN | VIT_PART_TEST)
 static const vit_dataset_options both = {.need = BOTH, .want = BOTH};

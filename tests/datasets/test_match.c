@@ -1,12 +1,7 @@
 /* Two lists of classes meet by name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/unit.h"
 #include "vit/text/decompose.h"
 #include "vit/text/match.h"
 

@@ -3,17 +3,14 @@
 #include "tests/support/fault.h"
 #include "tests/support/folders.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/formats/matlab.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define FIXTURES "tests/fixtures"
 #define BOTH (VIT_PART_TRAIN | VIT_PART_TEST)

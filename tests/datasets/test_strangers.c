@@ -2,6 +2,7 @@
  * the recipe says; learned to be of no class. */
 #include "datasets/dataset.h"
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/formats/sha256.h"
 #include "vit/train/recipe/preset.h"
@@ -10,11 +11,6 @@
 
 #include <math.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 #define PIXELS 784
 

@@ -1,15 +1,12 @@
 /* labels.tsv and pairs.tsv: texts of one's own. */
 #include "tests/support/folders.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define ALL (VIT_PART_TRAIN | VIT_PART_VAL | VIT_PART_TEST)
 

@@ -3,17 +3,14 @@
 #include "datasets/made/number_words.h"
 #include "datasets/reader.h"
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/formats/sha256.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define BOTH (VIT_PART_TRAIN | VIT_PART_TEST)
 

@@ -1,20 +1,16 @@
 /* Maps of networks of every kind: against PyTorch (tests/fixtures/make_maps.py), published programs
  * (make_map_peers.py), closed forms, and what must not change. */
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/explain/maps.h"
 #include "vit/explain/occlude.h"
 #include "vit/model/run/infer.h"
 #include "vit/tensors/tensors.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char *const cases[] = {"cct",        "cct_one",        "class_dist",
                                     "class_mean", "class_sincos2d", "conv_class",

@@ -1,14 +1,10 @@
 /* Maps by the public interface, of the model mnist. */
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include "vit/maps.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define CLASSES 10
 #define PIXELS (28 * 28)

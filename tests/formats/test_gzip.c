@@ -1,14 +1,11 @@
 /* Inflating gzip data: whole, cut, changed, in several members, beyond the limit. zlib itself makes
  * the compressed data. */
 #include "datasets/gzip.h"
+#include "tests/support/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
-
-#include <cmocka.h>
 
 static size_t pack(uint8_t *out, size_t room, const void *bytes, size_t size) {
     z_stream z = {.next_in = (Bytef *)(uintptr_t)bytes, .avail_in = (uInt)size};

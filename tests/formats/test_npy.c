@@ -1,13 +1,8 @@
 /* Headers of .npy arrays, hand-made: each rule, and what a nearly right one says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/formats/npy.h"
 #include "vit/tensors/container.h"

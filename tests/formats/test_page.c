@@ -7,13 +7,10 @@
 #include "vit/image/codec/png_write.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/support/fault.h"
+#include "tests/support/unit.h"
 
 static void base64_is_rfc_4648s(void **state) {
     static const char *const rows[][2] = {{"", ""},

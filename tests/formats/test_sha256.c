@@ -1,12 +1,9 @@
 /* SHA-256 against the vectors of FIPS 180-4's examples and, over every length around the block
  * borders, against itself fed in other pieces. */
+#include "tests/support/unit.h"
 #include "vit/formats/sha256.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void check(const char *text, const char *expected) {
     vit_sha256 hash;

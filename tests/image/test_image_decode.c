@@ -3,15 +3,11 @@
  * must be refused: test_image_refuse.c.
  */
 #include "tests/support/pictures.h"
+#include "tests/support/unit.h"
 #include "vit/image/codec/decode.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* The picture a PNG made by hand holds. */
 static vit_image decode_built(const png_builder *png) {

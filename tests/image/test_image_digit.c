@@ -2,18 +2,14 @@
 #include "datasets/dataset.h"
 #include "tests/support/fault.h"
 #include "tests/support/pictures.h"
+#include "tests/support/unit.h"
 #include "vit/formats/sha256.h"
 #include "vit/image/digit/digit.h"
 #include "vit/image/digit/ink.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { PIXELS = VIT_DIGIT_SIZE * VIT_DIGIT_SIZE };
 

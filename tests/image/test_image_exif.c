@@ -1,16 +1,12 @@
 /* Orientation and transparency: EXIF data of Pillow's and by hand, compositing against Pillow. */
 #include "tests/support/pictures.h"
+#include "tests/support/unit.h"
 #include "vit/image/codec/codecs.h"
 #include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 #include <zlib.h>
 
 /* A directory of two entries, the second of which says 6. */

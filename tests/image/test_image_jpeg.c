@@ -2,15 +2,11 @@
  * With the path of another file that the script made, only that is compared (scripts/compare-jpeg).
  */
 #include "tests/support/pictures.h"
+#include "tests/support/unit.h"
 #include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 #include <zlib.h>
 
 static const char *jpegs = "tests/fixtures/jpegs.gz";

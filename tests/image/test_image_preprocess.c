@@ -1,16 +1,12 @@
 /* Lists of operations: against the libraries that published them (tests/fixtures/
  * images_pipelines.txt), and as JSON. */
 #include "tests/support/pictures.h"
+#include "tests/support/unit.h"
 #include "vit/base/text.h"
 #include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 #include <zlib.h>
 
 #define HALF "{\"op\": \"normalize\", \"mean\": [0.5], \"std\": [0.5]}"

@@ -1,15 +1,11 @@
 /* Pictures that must be refused, with a reason, without a crash and without much memory. */
 #include "tests/support/fault.h"
 #include "tests/support/pictures.h"
+#include "tests/support/unit.h"
 #include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 #include <zlib.h>
 
 static void assert_refused(const void *bytes, size_t size, vit_status expected,

@@ -1,12 +1,8 @@
 /* The resampler against Pillow and torch: tests/fixtures/images_resize.txt. */
 #include "tests/support/pictures.h"
+#include "tests/support/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 typedef struct resize_case {
     char arithmetic[16], filter[16], hex[64];

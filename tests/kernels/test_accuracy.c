@@ -1,15 +1,11 @@
 /* exp within the error that vit/kernels/kernels.h states, over a sample of all floats; the other
  * functions: test_activation.c. tests/fixtures/errors.c measures over all floats. */
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define SAMPLE 4096
 #define STRIDE 4093 /* of bit patterns; prime, so that all exponents and endings are met */

@@ -5,18 +5,14 @@
  *
  * measures them instead. */
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/kernels/kernels.h"
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define MOST_OPERANDS 8
 #define MOST_FLOATS 8192

@@ -1,14 +1,10 @@
 /* The description of a network: JSON there and back, and what is refused, in which words. */
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/model/config.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static vit_config small(void) {
     vit_config c = vit_config_default();

@@ -2,20 +2,16 @@
  * same bytes whatever the batch, the threads and the kernels, and whatever comes later in a text.
  */
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include "vit/base/math.h"
 #include "vit/base/sys.h"
 #include "vit/model/run/generate.h"
 #include "vit/ops/loss.h"
 #include "vit/tensors/tensors.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define MOST 8 /* samples */
 #define START 0

@@ -2,18 +2,13 @@
  * frozen ones, change no byte of the rest. */
 #include "tests/support/check.h"
 #include "tests/support/noise.h"
+#include "tests/support/unit.h"
 #include "vit/ops/activation.h"
 #include "vit/ops/layernorm.h"
 #include "vit/train/step/trainer.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* ---- operators ---- */
 

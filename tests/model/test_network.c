@@ -1,20 +1,16 @@
 /* The whole network: against PyTorch (tests/fixtures/make_networks.py), and the same bytes whatever
  * the batch, its slices, the threads and the kernels. */
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/model/run/network.h"
 #include "vit/ops/gemm/gemm.h"
 #include "vit/ops/loss.h"
 #include "vit/tensors/tensors.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* ---- a network with its memory ---- */
 

@@ -1,17 +1,13 @@
 /* The parameter table: timm's names, shapes and counts; initial values; views. */
 #include "tests/support/check.h"
 #include "tests/support/fault.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/model/parameters.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* vit_tiny, small, base_patch16_224 by the number of heads: 3, 6, 12. */
 static vit_config timm_vit(size_t heads) {

@@ -3,18 +3,13 @@
  */
 #include "tests/support/check.h"
 #include "tests/support/fault.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/model/resample_positions.h"
 #include "vit/tensors/tensors.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char *const rules[] = {
     [VIT_POSITIONS_OF_TIMM] = "timm",

@@ -1,6 +1,7 @@
 /* The operators of other networks than the plain ViT: convolutions, ReLU, mean pooling, tokens
  * without a class token, fixed positions; against plain references in double. */
 #include "tests/support/problem.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/model/fixed_positions.h"
 #include "vit/ops/activation.h"
@@ -8,13 +9,8 @@
 #include "vit/ops/embed.h"
 #include "vit/ops/pool.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const size_t sizes[] = {1, 2, 3, 5, 17, 33};
 #define SIZES (sizeof sizes / sizeof *sizes)

@@ -1,17 +1,13 @@
 /* The table of switches, and what is written by hand beside it: the table of keys in
  * docs/presets.md, and the class for PyTorch. */
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/model/switches.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const char *const vit_pytorch_model[];
 

@@ -6,20 +6,16 @@
 #include "tests/support/problem.h"
 #include "tests/support/scratch.h"
 #include "tests/support/truth.h"
+#include "tests/support/unit.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/weights/published.h"
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const char *const vit_pytorch_model[];
 

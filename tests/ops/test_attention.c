@@ -1,16 +1,12 @@
 /* Attention against a plain reference in double, forward and (by finite differences) backward:
  * query and key lengths that differ, strides of their own, blocks of queries, threads, NaN. */
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include "vit/ops/attention.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define U CHECK_ROUNDOFF
 #define SECOND_ORDER 1.001 /* products of two rounding errors */

@@ -1,16 +1,12 @@
 /* Attention in bfloat16 against a scalar emulation, bit by bit, forward and backward: heads of odd
  * width, heads that go together, blocks of queries, threads, weights kept or made again. */
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include "vit/ops/attention.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define UNTOUCHED 7.0f /* what lies between the rows */
 

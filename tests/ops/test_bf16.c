@@ -3,17 +3,13 @@
 #include "tests/support/check.h"
 #include "tests/support/few_digits.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/api/internal.h"
 #include "vit/ops/linear.h"
 #include "vit/train/step/trainer.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define CLASSES 10
 #define PIXELS (28 * 28)

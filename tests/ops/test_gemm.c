@@ -1,16 +1,12 @@
 /* The matrix product against its definition: one ascending chain of fmaf per element, bit by bit,
  * whatever the blocking, packing, threads and kernels. */
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include "vit/ops/gemm/gemm.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 typedef struct size {
     size_t m, n, k;

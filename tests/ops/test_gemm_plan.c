@@ -1,16 +1,12 @@
 /* How the network's matrix products are cut up: which operand stays in the cache, what is packed,
  * in which blocks of k. A change of a constant in plan.c shows here, product by product. */
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include "vit/base/size.h"
 #include "vit/ops/gemm/plan.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT, FORMS };
 

@@ -1,16 +1,12 @@
 /* The operators of RandAugment and TrivialAugment: the pixels and the magnitudes of torchvision on
  * Pillow images (tests/fixtures/make_operators.py). */
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include "vit/formats/sha256.h"
 #include "vit/train/augment/operators.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char *const names[VIT_OPERATORS] = {
     "Identity", "ShearX",   "ShearY",    "TranslateX", "TranslateY", "Rotate",       "Brightness",

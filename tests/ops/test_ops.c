@@ -2,6 +2,7 @@
  * the same references, over odd shapes. (Attention: test_attention.c.) */
 #include "tests/support/problem.h"
 #include "tests/support/truth.h"
+#include "tests/support/unit.h"
 #include "vit/ops/activation.h"
 #include "vit/ops/embed.h"
 #include "vit/ops/gemm/gemm.h"
@@ -11,14 +12,9 @@
 #include "vit/ops/patch.h"
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const size_t sizes[] = {1, 2, 3, 5, 17, 33};
 #define SIZES (sizeof sizes / sizeof *sizes)

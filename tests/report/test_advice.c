@@ -1,12 +1,9 @@
 /* What figures say: over- and underfitting, too short a training, too few pictures to tell. */
+#include "tests/support/unit.h"
 #include "vit/report/advice.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const vit_facts facts = {.classes = 10,
                                 .train_images = 5000,

@@ -1,12 +1,7 @@
 #include "tests/support/fixture.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 json_t *read_json(const char *path) {
     vit_bytes bytes;

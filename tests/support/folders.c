@@ -2,14 +2,11 @@
 #include "tests/support/fault.h"
 #include "tests/support/pictures.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* ---- files ---- */
 

@@ -1,13 +1,9 @@
 #include "tests/support/pictures.h"
+#include "tests/support/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 #include <zlib.h>
 
 vit_image noise_picture(size_t width, size_t height, size_t channels, uint32_t kind) {

@@ -1,12 +1,8 @@
 #include "tests/support/problem.h"
+#include "tests/support/unit.h"
 #include "vit/ops/gemm/gemm.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 vit_exec one_thread(void) {
     static float room[VIT_GEMM_ROOM];

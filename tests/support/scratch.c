@@ -1,18 +1,13 @@
 #include "tests/support/scratch.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "tests/support/fault.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 
 static char directory[64];

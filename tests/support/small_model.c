@@ -1,11 +1,7 @@
 #include "tests/support/small_model.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 vit_model_file small_model(const char *sizes, const char *changes, const char *preprocessing,
                            const char *const labels[3], const char *recipe) {

@@ -1,12 +1,8 @@
 /* The tests' own comparisons can fail: above all, NaN fails them. */
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void test_same(void **state) {
     const float x[] = {0, 1, NAN, INFINITY}, y[] = {-0.0f, 1, -NAN, INFINITY};

@@ -1,16 +1,11 @@
 /* Zip archives of tensors: NumPy's .npz and PyTorch's .pth, made by tests/fixtures/make_weights.py.
  * Element i of every tensor of floats, rows first, is i / 4 - 1. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/tensors/tensors.h"
 

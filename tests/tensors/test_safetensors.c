@@ -1,14 +1,9 @@
 /* The safetensors reader: one hand-made file for every rule of docs/formats.md. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/tensors/tensors.h"

@@ -1,17 +1,12 @@
 /* The safetensors writer, and both directions against the Python library
  * (tests/fixtures/make_safetensors.py made the fixtures; its values stand here too). */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "tests/support/fault.h"
+#include "tests/support/unit.h"
 #include "vit/base/text.h"
 #include "vit/tensors/safetensors.h"
 #include "vit/tensors/tensors.h"

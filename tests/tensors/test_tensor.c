@@ -1,13 +1,8 @@
 /* Element types: names, sizes, and the conversion to float32, exact for every bit pattern. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/unit.h"
 #include "vit/base/text.h"
 #include "vit/tensors/safetensors.h"
 

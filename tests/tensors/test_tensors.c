@@ -1,15 +1,10 @@
 /* The one interface over files of weights: which file is opened, what is found in it, how the
  * elements come out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/support/fault.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/tensors/safetensors.h"
 #include "vit/tensors/tensors.h"
 

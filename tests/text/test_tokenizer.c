@@ -1,16 +1,13 @@
 /* Ids -> text as transformers has it: tests/fixtures/make_tokenizers.py made the cases. */
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json.h"
 #include "vit/text/tokenizer.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define FIXTURES "tests/fixtures/tokenizers"
 

@@ -1,14 +1,9 @@
 /* Vocabularies: signs of texts, ids and back, JSON, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/support/fault.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/text/vocabulary.h"
 

@@ -1,14 +1,10 @@
 /* Augmentation: poses whose result is known, the rest against a plain reference in double; draws.
  */
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include "vit/train/augment/augment.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define MOST 1000
 

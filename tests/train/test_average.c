@@ -3,16 +3,12 @@
 #include "tests/support/check.h"
 #include "tests/support/noise.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/train/checkpoint.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* ---- drop path ---- */
 

@@ -1,15 +1,11 @@
 /* Temperature and calibration, against their definitions. */
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include "vit/ops/loss.h"
 #include "vit/train/measure/calibration.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COUNT 4000
 #define CLASSES 4

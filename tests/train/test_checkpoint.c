@@ -5,18 +5,14 @@
 #include "tests/support/noise.h"
 #include "tests/support/power.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/formats/sha256.h"
 #include "vit/train/checkpoint.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define SCHEDULE 100
 

@@ -1,14 +1,8 @@
 /* What accuracy to expect, from measured trainings. */
+#include "tests/support/unit.h"
 #include "vit/train/recipe/expect.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <setjmp.h>
-
-#include <cmocka.h>
 
 static const vit_measured rows[] = {
     {"aa", "long", 4000, 400, .99}, {"aa", "quick", 100, 5, .9},    {"aa", "long", 1000, 110, .97},

@@ -1,11 +1,8 @@
 /* The learning rate that a search suggests, of losses made up. */
+#include "tests/support/unit.h"
 #include "vit/train/find_lr.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 static void a_fifth_of_the_least(void **state) {
     const double lr[] = {1e-4, 1e-3, 1e-2, 1e-1}, loss[] = {2.3, 2.0, 1.5, 4};

@@ -1,15 +1,11 @@
 /* What the loader does to pictures beyond moving them: mixing, crops, holes, reflected edges; each
  * against its definition. */
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include "vit/ops/loss.h"
 #include "vit/train/step/loader.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define DRAWS 4000
 

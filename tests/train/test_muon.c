@@ -1,12 +1,8 @@
 /* Which tensors the optimiser Muon moves; its steps are compared with PyTorch in test_train.c. */
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include "vit/train/recipe/preset.h"
 #include "vit/train/step/muon.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 /* Muon moves the matrices of all blocks and of a stem's later layers, nothing that reads pictures
  * or words or answers. */

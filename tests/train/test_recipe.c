@@ -1,15 +1,11 @@
 /* Recipes and presets: what is read, what is refused. */
 #include "tests/support/check.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/train/recipe/preset.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 static void recipes_are_read_strictly(void **unused) {
     (void)unused;

@@ -3,6 +3,7 @@
 #include "tests/support/check.h"
 #include "tests/support/folders.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/formats/npy.h"
 #include "vit/kernels/kernels.h"
@@ -10,16 +11,11 @@
 #include "vit/tensors/tensors.h"
 #include "vit/vit.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* ---- a small training ---- */
 

@@ -3,6 +3,7 @@
 #include "tests/support/check.h"
 #include "tests/support/fault.h"
 #include "tests/support/noise.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/train/recipe/preset.h"
 #include "vit/train/step/lanes.h"
@@ -13,11 +14,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 #define STEPS 10
 

@@ -1,17 +1,12 @@
 /* vit_convert: what is written for each library, and that reading it gives the same model. Whether
  * the libraries take it, tests/cli/convert_peers.py asks them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/support/fault.h"
 #include "tests/support/scratch.h"
 #include "tests/support/small_model.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/formats/json.h"

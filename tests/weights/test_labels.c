@@ -1,15 +1,10 @@
 /* --labels and ImageNet's names: what files say, and which published models get them by
  * themselves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/vit.h"
 #include "vit/weights/file/labels.h"

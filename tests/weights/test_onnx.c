@@ -1,18 +1,13 @@
 /* vit_onnx_write: the file read again as protobuf says, field by field. Whether ONNX Runtime
  * computes the same from it, tests/cli/export_peers.py asks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/support/fault.h"
 #include "tests/support/scratch.h"
 #include "tests/support/small_model.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/weights/export/onnx.h"
 

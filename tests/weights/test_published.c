@@ -4,21 +4,17 @@
 #include "tests/support/check.h"
 #include "tests/support/fixture.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json.h"
 #include "vit/tensors/safetensors.h"
 #include "vit/tensors/tensors.h"
 #include "vit/vit.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define ROOT "tests/fixtures/published"
 #define BOUND 2e-5 /* of the largest logit */

@@ -4,6 +4,7 @@
  * logits are compared (scripts/check-readers). */
 #include "tests/support/check.h"
 #include "tests/support/fixture.h"
+#include "tests/support/unit.h"
 #include "vit/api/internal.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
@@ -11,15 +12,10 @@
 #include "vit/tensors/tensors.h"
 #include "vit/texts.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define ROOT "tests/fixtures/readers"
 #define BOUND 2e-5 /* of the largest logit */
