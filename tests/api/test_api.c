@@ -24,7 +24,6 @@ static vit_train_options few_steps(void) {
 }
 
 static int train_once(void **unused) {
-    (void)unused;
     vit_error error = {0};
     const vit_train_options o = few_steps();
     if (vit_train(&model, &o, &error) != VIT_OK) print_error("%s\n", error.message);
@@ -39,7 +38,6 @@ static vit_train_options few_steps_of_few(void) {
 }
 
 static int free_once(void **unused) {
-    (void)unused;
     vit_model_free(model);
     return 0;
 }
@@ -54,7 +52,6 @@ static vit_session *session_with(int threads, const char *cpu) {
 /* ---- models ---- */
 
 static void a_model_tells_what_it_is(void **unused) {
-    (void)unused;
     const vit_model_info i = vit_model_describe(model);
     assert_int_equal(i.height, 28);
     assert_int_equal(i.channels, 1);
@@ -90,7 +87,6 @@ static void assert_same_files(const char *a, const char *b) {
 }
 
 static void a_file_answers_as_its_bytes_do(void **unused) {
-    (void)unused;
     vit_train_options o = few_steps_of_few();
     vit_model *trained, *from_file, *from_memory, *by_scalar;
     const vit_model_options scalar = {.cpu = "scalar"};
@@ -120,7 +116,6 @@ static void a_file_answers_as_its_bytes_do(void **unused) {
 }
 
 static void bad_files_are_refused_by_name(void **unused) {
-    (void)unused;
     vit_model *m;
     vit_error e;
     assert_int_equal(vit_model_load(&m, "absent.safetensors", &e), VIT_ERROR_IO);
@@ -136,7 +131,6 @@ static void bad_files_are_refused_by_name(void **unused) {
 /* ---- sessions ---- */
 
 static void alone_or_in_a_batch_the_same(void **unused) {
-    (void)unused;
     uint8_t digits[64 * PIXELS];
     float batch[64 * CLASSES], alone[CLASSES];
     static const char *const cpus[] = {"scalar", "avx2", "avx512"};
@@ -176,7 +170,6 @@ static void *answer_again_and_again(void *context) {
 }
 
 static void threads_of_the_host_do_not_meet(void **unused) {
-    (void)unused;
     uint8_t digits[64 * PIXELS];
     float want[64 * CLASSES];
     for (uint32_t i = 0; i < 64; i++) vit_draw_digit(digits + i * PIXELS, 9, i);
@@ -198,7 +191,6 @@ static void threads_of_the_host_do_not_meet(void **unused) {
  * is their SHA-256. It changes when the arithmetic, the drawn digits or the preset do, and then
  * only with a reason. */
 static void the_same_bytes_everywhere(void **unused) {
-    (void)unused;
     uint8_t digits[64 * PIXELS];
     float logits[64 * CLASSES];
     char hex[65];
@@ -214,7 +206,6 @@ static void the_same_bytes_everywhere(void **unused) {
 }
 
 static void pixels_of_any_kind(void **unused) {
-    (void)unused;
     uint8_t digit[PIXELS], strided[28 * 40], rgba[PIXELS * 4];
     float want[CLASSES], got[CLASSES];
     vit_draw_digit(digit, 3, 14);
@@ -236,7 +227,6 @@ static void pixels_of_any_kind(void **unused) {
 }
 
 static void a_warning_is_about_the_last_picture(void **unused) {
-    (void)unused;
     uint8_t digit[PIXELS], blank[50 * 40];
     float logits[CLASSES];
     vit_draw_digit(digit, 3, 14);
@@ -255,7 +245,6 @@ static void a_warning_is_about_the_last_picture(void **unused) {
 }
 
 static void options_out_of_range(void **unused) {
-    (void)unused;
     vit_session *s;
     vit_error e;
     vit_session_options o = {.threads = -1};
@@ -267,7 +256,6 @@ static void options_out_of_range(void **unused) {
 }
 
 static void features_are_of_the_last_picture(void **unused) {
-    (void)unused;
     uint8_t digits[2 * PIXELS];
     float logits[2 * CLASSES], of_two[64], of_last[64];
     vit_session *s = session_with(1, NULL);
@@ -284,7 +272,6 @@ static void features_are_of_the_last_picture(void **unused) {
 /* A picture among many, files and bytes, gets the bytes it gets alone; one that is none gets NaN.
  */
 static void many_are_answered_as_one_by_one(void **unused) {
-    (void)unused;
     static const char *const files[] = {"tests/fixtures/published/picture.png", "absent.png",
                                         "tests/fixtures/image_grey.jpg"};
     size_t size, features = vit_model_describe(model).features;
@@ -322,7 +309,6 @@ static void many_are_answered_as_one_by_one(void **unused) {
 }
 
 static void prepared_apart_is_the_same(void **unused) {
-    (void)unused;
     enum { COUNT = 3 };
     static const char *const files[COUNT] = {"tests/fixtures/image_grey.jpg",
                                              "tests/fixtures/image_exif_6.png",
@@ -368,7 +354,6 @@ static void prepared_apart_is_the_same(void **unused) {
 }
 
 static void the_host_keeps_its_floating_point_mode(void **unused) {
-    (void)unused;
     uint8_t digit[PIXELS];
     float want[CLASSES], got[CLASSES];
     vit_draw_digit(digit, 8, 1);
@@ -387,7 +372,6 @@ static void the_host_keeps_its_floating_point_mode(void **unused) {
 /* ---- answers ---- */
 
 static void probabilities_and_the_best(void **unused) {
-    (void)unused;
     float values[5] = {1, 3, 2, 3, -1}, p[5];
     size_t best[5];
     vit_top_k(values, 5, 3, best);
@@ -413,7 +397,6 @@ static void probabilities_and_the_best(void **unused) {
 /* ---- evaluation ---- */
 
 static void figures_do_not_depend_on_batch_or_threads(void **unused) {
-    (void)unused;
     vit_evaluate_options o = {.data = "digits", .batch = 7, .threads = 1};
     vit_evaluation a, b;
     assert_int_equal(vit_evaluate(model, &o, &a, NULL), VIT_OK);
@@ -443,7 +426,6 @@ static void figures_do_not_depend_on_batch_or_threads(void **unused) {
 }
 
 static void a_split_that_is_none_is_refused(void **unused) {
-    (void)unused;
     vit_evaluation result;
     vit_error error;
     for (int split = 3; split > -2; split -= 4) {
@@ -473,7 +455,6 @@ static bool listen(const vit_event *e, void *user) {
 }
 
 static void events_tell_the_story(void **unused) {
-    (void)unused;
     heard h = {0};
     vit_train_options o = few_steps_of_few();
     o.callback = listen;
@@ -485,7 +466,6 @@ static void events_tell_the_story(void **unused) {
 }
 
 static void resumed_training_ends_in_the_same_bytes(void **unused) {
-    (void)unused;
     vit_train_options o = few_steps_of_few();
     o.out = "whole.safetensors";
     assert_int_equal(vit_train(NULL, &o, NULL), VIT_OK);
@@ -505,7 +485,6 @@ static void resumed_training_ends_in_the_same_bytes(void **unused) {
 }
 
 static void another_training_is_not_resumed(void **unused) {
-    (void)unused;
     vit_error e;
     vit_train_options o = few_steps_of_few();
     o.checkpoint = "c";
@@ -517,7 +496,6 @@ static void another_training_is_not_resumed(void **unused) {
 }
 
 static void a_callback_can_stop(void **unused) {
-    (void)unused;
     heard h = {.stop_at = 1};
     vit_error e;
     vit_train_options o = few_steps_of_few();
@@ -529,7 +507,6 @@ static void a_callback_can_stop(void **unused) {
 }
 
 static void contradictions_are_refused(void **unused) {
-    (void)unused;
     vit_error e;
     vit_train_options o = few_steps_of_few();
     o.minutes = 1;

@@ -65,7 +65,6 @@ static void test_omp_num_threads_is_the_default(void **state) {
 }
 
 static void remember_place(size_t index, int thread, void *context) {
-    (void)index;
     for (volatile int i = 0; i < 20000000; i++) continue; /* so long that each has its turn */
     ((int *)context)[thread] = sched_getcpu() + 1;
 }
@@ -88,7 +87,6 @@ static int places_used(void) {
 enum { TASKS = 100 };
 
 static void count_task(size_t index, int thread, void *context) {
-    (void)thread;
     ((int *)context)[index]++;
 }
 

@@ -24,7 +24,6 @@ static void expect(const char *const *from, size_t from_count, const char *const
 }
 
 static void names_meet_wherever_they_stand(void **unused) {
-    (void)unused;
     static const char *const abc[] = {"a", "b", "c"}, *const bcd[] = {"b", "c", "d"},
                              *const cab[] = {"c", "a", "b"}, *const xy[] = {"x", "y"};
     expect(bcd, 3, abc, 3, VIT_BY_NAME, (const size_t[]){1, 2, NONE});
@@ -35,7 +34,6 @@ static void names_meet_wherever_they_stand(void **unused) {
 }
 
 static void numbers_are_indices_where_all_are(void **unused) {
-    (void)unused;
     static const char *const named[] = {"h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s"};
     static const char *const bytes[] = {"0", "1", "10", "11", "2"};
     static const char *const from_one[] = {"11", "12"}, *const zeros[] = {"00", "02"};
@@ -54,14 +52,12 @@ static void numbers_are_indices_where_all_are(void **unused) {
 }
 
 static void a_list_without_names_keeps_the_order(void **unused) {
-    (void)unused;
     static const char *const pets[] = {"cat", "dog"};
     expect(pets, 2, NULL, 2, VIT_BY_ORDER, (const size_t[]){0, 1});
     expect(pets, 2, NULL, 3, VIT_BY_ORDER, (const size_t[]){NONE, NONE});
 }
 
 static void the_same_name_twice(void **unused) {
-    (void)unused;
     static const char *const cranes[] = {"crane", "bird", "crane"}, *const one[] = {"crane",
                                                                                     "bird"};
     expect(cranes, 3, cranes, 3, VIT_BY_NAME, (const size_t[]){0, 1, 2});
@@ -79,7 +75,6 @@ static void expect_same(const char *a, const char *b) {
 
 /* The pairs are Python's unicodedata.normalize("NFC", ...) and ("NFD", ...). */
 static void letters_in_one_or_more_characters(void **unused) {
-    (void)unused;
     static const char *const composed[] = {"caf\xc3\xa9", "\xed\x95\x9c"};
     static const char *const apart[] = {"\xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab", "cafe\xcc\x81"};
     expect(composed, 2, apart, 2, VIT_BY_NAME, (const size_t[]){1, 0});
@@ -100,7 +95,6 @@ static void letters_in_one_or_more_characters(void **unused) {
 }
 
 static void what_is_said(void **unused) {
-    (void)unused;
     static const char *const pets[] = {"cat", "dog", "eel", "fox", "gnu"};
     const vit_classes named = {pets, 5}, numbers = {NULL, 5};
     char text[256];

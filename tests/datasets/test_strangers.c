@@ -21,7 +21,6 @@ static void draw(uint8_t *pixels, uint32_t position) {
 
 /* Part of the contract, as that of the digits is. */
 static void the_same_bytes_everywhere(void **unused) {
-    (void)unused;
     uint8_t pixels[PIXELS];
     char hex[65];
     vit_sha256 hash;
@@ -36,7 +35,6 @@ static void the_same_bytes_everywhere(void **unused) {
 
 /* Nearly each has ink, within the 20 pixels that a digit may take, about the middle. */
 static void in_the_form_of_digits(void **unused) {
-    (void)unused;
     uint8_t pixels[PIXELS];
     int faint = 0;
     for (uint32_t i = 0; i < 5000; i++) {
@@ -84,7 +82,6 @@ static bool has_ink(const float *image) {
 /* The share is that of the recipe; what is drawn and what is said agree, also where pictures are
  * mixed: a stranger is not. */
 static void as_many_as_the_recipe_says(void **unused) {
-    (void)unused;
     static uint8_t pixels[RECORDS * PIXELS];
     static float images[BATCH * PIXELS];
     uint16_t labels[RECORDS];
@@ -119,7 +116,6 @@ static void as_many_as_the_recipe_says(void **unused) {
 
 /* Who has no digits is told. */
 static void for_digits_only(void **unused) {
-    (void)unused;
     const char *const sets[] = {"strangers=0.1"};
     vit_dataset data = {.name = "fashion", .height = 28, .width = 28, .channels = 1, .classes = 10};
     vit_preset preset;
@@ -149,7 +145,6 @@ static vit_status only_strangers(float *images, size_t *labels, vit_sample_key *
 
 /* Whatever their labels: the loss goes to that of equal probabilities, log 10. */
 static void they_are_of_no_class(void **unused) {
-    (void)unused;
     const char *json = "{\"image\": [4, 4], \"channels\": 1, \"classes\": 10, \"patch\": 2, "
                        "\"dim\": 8, \"depth\": 1, \"heads\": 2, \"mlp\": 16, \"init\": \"torch\"}";
     vit_config config = vit_config_default();

@@ -13,7 +13,6 @@ static vit_model *model;
 static vit_session *session;
 
 static int open_model(void **unused) {
-    (void)unused;
     vit_error error;
     if (vit_model_load(&model, "models/mnist.safetensors", &error) != VIT_OK ||
         vit_session_new(&session, model, &(vit_session_options){.threads = 2}, &error) != VIT_OK)
@@ -22,7 +21,6 @@ static int open_model(void **unused) {
 }
 
 static int close_model(void **unused) {
-    (void)unused;
     vit_session_free(session);
     vit_model_free(model);
     return 0;
@@ -38,7 +36,6 @@ static bool count_layers(const vit_layer *layer, void *user) {
 }
 
 static void maps_are_of_a_prepared_picture(void **unused) {
-    (void)unused;
     vit_session *s = session;
     const vit_model_info info = vit_model_describe(model);
     uint8_t digit[PIXELS];
@@ -105,7 +102,6 @@ static void check_answers(vit_precision opened, vit_precision computed, const fl
 }
 
 static void maps_change_no_answer(void **unused) {
-    (void)unused;
     uint8_t digits[PICTURES][PIXELS];
     float exact[PICTURES][CLASSES];
     for (size_t i = 0; i < PICTURES; i++) vit_draw_digit(digits[i], i, 1);

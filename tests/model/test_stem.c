@@ -50,7 +50,6 @@ static void each_product(const conv_case *c,
 
 static void add_product(const conv_case *c, size_t x, size_t w, size_t y, double *out,
                         const double *theta) {
-    (void)c;
     out[y] += theta[x] * theta[w];
 }
 
@@ -61,7 +60,6 @@ static void add_bounds(const conv_case *c, size_t x, size_t w, size_t y, double 
     const problem *p = c->p;
     const double g = fabs((double)p->dy[y]);
     const size_t rows = c->s.batch * c->out_height * c->out_width;
-    (void)out;
     p->want_bound[y] += check_gamma(9 * c->s.channels + 1) * fabs(theta[x] * theta[w]);
     p->bound[x] += check_gamma(c->out + 9) * g * fabs(theta[w]);
     p->bound[w] += check_gamma(rows) * g * fabs(theta[x]);

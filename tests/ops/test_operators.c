@@ -35,7 +35,6 @@ static void check_pixels(size_t channels, const char *name, double value, const 
 }
 
 static void pixels_and_magnitudes_are_torchvisions(void **unused) {
-    (void)unused;
     FILE *file = fopen("tests/fixtures/operators.txt", "r");
     char line[200], name[20], policy[20], hex[65];
     size_t lines = 0, channels;
@@ -62,7 +61,6 @@ static void pixels_and_magnitudes_are_torchvisions(void **unused) {
 
 /* The same draws give the same pixels; others, others. */
 static void policies_are_drawn(void **unused) {
-    (void)unused;
     const vit_picture_shape s = {8, 8, 3};
     for (int p = VIT_POLICY_RAND_AUGMENT; p <= VIT_POLICY_TRIVIAL_AUGMENT; p++) {
         size_t changed = 0;
@@ -81,7 +79,6 @@ static void policies_are_drawn(void **unused) {
 
 /* Of a grey picture only the brightness changes, contrast and colour having nothing to do. */
 static void jitter_keeps_its_range(void **unused) {
-    (void)unused;
     const vit_picture_shape s = {4, 4, 3};
     int least = 255, most = 0;
     for (uint32_t n = 0; n < 2000; n++) {

@@ -427,7 +427,6 @@ static void test_threads(void **state) {
 
 /* vit_parallel calls every index once, whatever the threads. */
 static void count_task(size_t index, int thread, void *context) {
-    (void)thread;
     ((int *)context)[index]++; /* of its own */
 }
 

@@ -45,7 +45,6 @@ static double loss_at(const answers *a, double temperature) {
 }
 
 static void the_temperature_is_found_again(void **unused) {
-    (void)unused;
     static const double truths[] = {.5, 1, 2.5};
     for (size_t i = 0; i < 3; i++) {
         answers a = answers_of(truths[i]);
@@ -58,7 +57,6 @@ static void the_temperature_is_found_again(void **unused) {
 }
 
 static void few_or_broken_answers_have_none(void **unused) {
-    (void)unused;
     answers a = answers_of(.5);
     assert_true(vit_temperature_fit(a.logits, a.labels, a.numbers, 49, CLASSES) == 1);
     assert_true(vit_temperature_fit(a.logits, a.labels, a.numbers, 50, CLASSES) != 1);
@@ -69,7 +67,6 @@ static void few_or_broken_answers_have_none(void **unused) {
 
 /* All right, by a little: certain, but not of everything. */
 static void a_few_right_answers_are_not_certainty(void **unused) {
-    (void)unused;
     float logits[60 * 2];
     uint16_t labels[60];
     uint32_t numbers[60];
@@ -85,7 +82,6 @@ static void a_few_right_answers_are_not_certainty(void **unused) {
 
 /* Four answers, by hand. */
 static void errors_are_those_of_the_definition(void **unused) {
-    (void)unused;
     static const float p[4][3] = {{.9f, .1f, 0}, {.92f, .05f, .03f}, {.2f, .4f, .4f}, {0, 0, 1}};
     static const size_t labels[4] = {0, 1, 1, 2};
     vit_calibration c = {0};
@@ -103,7 +99,6 @@ static void errors_are_those_of_the_definition(void **unused) {
 
 /* Of 200 pictures two are below the threshold. */
 static void one_in_a_hundred_is_unsure(void **unused) {
-    (void)unused;
     float logits[2 * 200], confidences[200];
     for (size_t i = 0; i < 200; i++) {
         logits[2 * i] = (float)((i * 77) % 200) / 100; /* each number once, in some order */
@@ -117,7 +112,6 @@ static void one_in_a_hundred_is_unsure(void **unused) {
 }
 
 static void divided_logits_give_the_same(void **unused) {
-    (void)unused;
     static const float z[3] = {4, -2, 1}, half[3] = {8, -4, 2};
     float p[3], q[3];
     vit_softmax(p, z, 3);

@@ -18,7 +18,6 @@ static void is_near(double found, double want) {
 }
 
 static void between_two_trainings(void **unused) {
-    (void)unused;
     is_near(expected("aa", "long", 1000), .97);
     is_near(expected("aa", "long", 2000), .98); /* half of the way from 1,000 to 4,000 */
     is_near(expected("aa", "long", 4000), .99);
@@ -30,7 +29,6 @@ static void between_two_trainings(void **unused) {
 }
 
 static void not_far_beyond_them(void **unused) {
-    (void)unused;
     is_near(expected("aa", "long", 4900), .99);
     is_near(expected("aa", "long", 820), .97);
     assert_true(isnan(expected("aa", "long", 5100)));
@@ -39,14 +37,12 @@ static void not_far_beyond_them(void **unused) {
 }
 
 static void at_least_of_the_longest(void **unused) {
-    (void)unused;
     is_near(vit_expect(rows, "aa", "long", 50000).at_least, .99);
     is_near(vit_expect(rows, "aa", "long", 2000).at_least, .98); /* what is expected */
     assert_true(isnan(vit_expect(rows, "aa", "long", 700).at_least));
 }
 
 static void of_nothing_else(void **unused) {
-    (void)unused;
     assert_true(isnan(expected("bb", "quick", 1000)));
     assert_true(isnan(expected("cc", "long", 1000)));
     is_near(vit_expect(rows, "cc", "long", 1000).step_seconds, 0);

@@ -13,7 +13,6 @@
 
 /* The figures are PyTorch's cross_entropy with class probabilities (0, .7, 0, .3). */
 static void mixed_targets_are_pytorchs(void **unused) {
-    (void)unused;
     static const float logits[] = {.5f, -1, 2, .25f};
     static const double want[] = {0.12923482528416222, -0.6205855587338798, 0.6662325307415308,
                                   -0.1748817972918132};
@@ -30,7 +29,6 @@ static void mixed_targets_are_pytorchs(void **unused) {
 /* T^2 kl_div(log_softmax(logits / T), target) and its gradient by PyTorch, T = 3, of a teacher's
  * one answer and of two, 0.7 and 0.3, on top of what the gradient was before. */
 static void distillation_is_pytorchs(void **unused) {
-    (void)unused;
     static const float logits[] = {.5f, -1, 2, .25f}, one[] = {1.5f, 0, 1, -2},
                        other[] = {-.5f, 3, .25f, 1};
     static const double losses[] = {0.7756577536507872, 0.8730861323031034};
@@ -51,7 +49,6 @@ static void distillation_is_pytorchs(void **unused) {
 
 /* Mean 1/2 and variance 1 / (4 (2 alpha + 1)). */
 static void beta_has_its_moments(void **unused) {
-    (void)unused;
     static const double alphas[] = {.2, .8, 1, 2};
     for (size_t i = 0; i < 4; i++) {
         double sum = 0, squares = 0;
@@ -71,7 +68,6 @@ static void beta_has_its_moments(void **unused) {
 /* The box is as large as the share says, unless the edge cuts it off, and the share is what is left
  * of it. */
 static void cutmix_takes_a_box(void **unused) {
-    (void)unused;
     const vit_mixing mixing = {.cutmix = 1, .pictures = .5};
     size_t mixed = 0, corners = 0;
     for (uint32_t i = 0; i < DRAWS; i++) {
@@ -96,7 +92,6 @@ static void cutmix_takes_a_box(void **unused) {
 }
 
 static void mixup_is_a_weighted_mean(void **unused) {
-    (void)unused;
     const vit_mixing mixing = {.mixup = .8, .pictures = 1},
                      both = {.mixup = .8, .cutmix = 1, .pictures = 1};
     size_t boxes = 0;
@@ -117,7 +112,6 @@ static void mixup_is_a_weighted_mean(void **unused) {
 /* ---- crops and holes ---- */
 
 static void crops_are_of_the_sizes_asked_for(void **unused) {
-    (void)unused;
     const vit_picture_shape shape = {40, 40, 1};
     const vit_augmentation a = {.crop = .25};
     double least = 1, most = 0, narrow = 1, wide = 1;
@@ -143,7 +137,6 @@ static void crops_are_of_the_sizes_asked_for(void **unused) {
 
 /* Two pixels become four: at -1/4, 1/4, 3/4, 5/4, within the part. */
 static void crops_are_stretched(void **unused) {
-    (void)unused;
     static const uint8_t pixels[16] = {9, 9, 9, 9, 9, 0, 100, 9, 9, 200, 40, 9, 9, 9, 9, 9};
     const vit_picture_shape shape = {4, 4, 1};
     const vit_augmentation a = {.crop = .5};
@@ -162,7 +155,6 @@ static void crops_are_stretched(void **unused) {
 }
 
 static void holes_are_of_the_sizes_asked_for(void **unused) {
-    (void)unused;
     const vit_picture_shape shape = {32, 32, 1};
     const vit_augmentation a = {.erase = .25};
     size_t holes = 0, last_row = 0;
@@ -186,7 +178,6 @@ static void holes_are_of_the_sizes_asked_for(void **unused) {
 /* ---- edges ---- */
 
 static void edges_reflect(void **unused) {
-    (void)unused;
     static const uint8_t pixels[3] = {1, 2, 3};
     static const float want[3] = {3, 2, 1}, far[3] = {2, 3, 2};
     float table[3][256], image[3];
@@ -206,7 +197,6 @@ static void edges_reflect(void **unused) {
 /* ---- bends ---- */
 
 static void bends_move_pixels(void **unused) {
-    (void)unused;
     static const uint8_t pixels[6] = {1, 2, 3, 4, 5, 6};
     static const float bend[12] = {0, 1, 0, 0, 0, .5f, 1, 0, -.5f, -1, 0, 0};
     static const float want[6] = {2, 5, 2.5f, 0, 5, 3};
@@ -222,7 +212,6 @@ static void bends_move_pixels(void **unused) {
 /* Far from the edge: mean 0 and deviation alpha sqrt(1/3) / (2 sigma sqrt(pi)), and neighbours move
  * together: by exp(-1 / (4 sigma^2)). */
 static void bends_are_smooth(void **unused) {
-    (void)unused;
     enum { SIDE_OF = 96, AREA = SIDE_OF * SIDE_OF };
     static float bend[2 * AREA], room[AREA];
     const vit_picture_shape shape = {SIDE_OF, SIDE_OF, 1};
@@ -290,7 +279,6 @@ static void take(batch *b, vit_loader *l, uint64_t step) {
 
 /* A mixed picture is made of the one before it in the batch, until mixing ends. */
 static void the_loader_mixes_neighbours(void **unused) {
-    (void)unused;
     uint8_t pixels[RECORDS * 16];
     uint16_t labels[RECORDS];
     const vit_dataset data = halves(pixels, labels);
@@ -316,7 +304,6 @@ static void the_loader_mixes_neighbours(void **unused) {
 
 /* A policy and jitter change pictures, and the same ones again in the same way. */
 static void the_loader_applies_operators(void **unused) {
-    (void)unused;
     uint8_t pixels[RECORDS * 16];
     uint16_t labels[RECORDS];
     const vit_dataset data = halves(pixels, labels);
@@ -340,7 +327,6 @@ static void the_loader_applies_operators(void **unused) {
 }
 
 static void flips_alternate(void **unused) {
-    (void)unused;
     uint8_t pixels[RECORDS * 16];
     uint16_t labels[RECORDS];
     const vit_dataset data = halves(pixels, labels);
@@ -368,7 +354,6 @@ static void flips_alternate(void **unused) {
 }
 
 static void pictures_repeat_side_by_side(void **unused) {
-    (void)unused;
     uint8_t pixels[RECORDS * 16];
     uint16_t labels[RECORDS];
     const vit_dataset data = halves(pixels, labels);
@@ -393,7 +378,6 @@ static void pictures_repeat_side_by_side(void **unused) {
 /* ---- schedules ---- */
 
 static void rates_are_those_of_the_schedule(void **unused) {
-    (void)unused;
     static const struct {
         uint64_t step;
         double rate; /* of PyTorch's OneCycleLR(max_lr=2, total_steps=50, pct_start=.2) */

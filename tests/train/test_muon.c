@@ -7,7 +7,6 @@
 /* Muon moves the matrices of all blocks and of a stem's later layers, nothing that reads pictures
  * or words or answers. */
 static void muon_moves_what_is_inside(void **unused) {
-    (void)unused;
     vit_preset strips;
     vit_table table;
     assert_int_equal(vit_preset_load(&strips, "strips", NULL), VIT_OK);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 static void recipes_are_read_strictly(void **unused) {
-    (void)unused;
     vit_error error;
     vit_recipe r = vit_recipe_default(), back = vit_recipe_default();
     assert_int_equal(vit_recipe_read(&r, "{\"lr\": 0.5, \"batch\": 9}", "x.json", &error), VIT_OK);
@@ -41,7 +40,6 @@ static void recipes_are_read_strictly(void **unused) {
 }
 
 static void presets_are_those_of_the_lecture_and_the_data(void **unused) {
-    (void)unused;
     vit_error error;
     vit_preset p;
     const vit_dataset mnist = {

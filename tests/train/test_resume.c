@@ -405,7 +405,6 @@ static void test_nothing_is_replaced_unasked(void **state) {
 }
 
 static void take_the_directory_away(uint64_t step) {
-    (void)step;
     remove_directory();
 }
 

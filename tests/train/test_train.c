@@ -144,7 +144,6 @@ static void ten_steps(const char *name, const vit_kernels *kernels, int threads)
 }
 
 static void ten_steps_match_pytorch(void **unused) {
-    (void)unused;
     static const char *const names[] = {
         "muon",          "muon_cct",       "lecture_grey", "lecture_colour",  "timm_grey",
         "timm_colour",   "timm_odd",       "timm_one",     "post_sinusoidal", "post_mean",
@@ -212,7 +211,6 @@ static vit_config small_network(void) {
 }
 
 static void threads_and_instructions_change_no_byte(void **unused) {
-    (void)unused;
     const vit_config c = small_network();
     assert_same_bytes(&c, 137); /* two slices in some lanes, a ragged last slice */
     assert_same_bytes(&c, 37);  /* eight slices: one or two threads add them to two lanes */
@@ -242,7 +240,6 @@ static vit_status late_batch(float *images, size_t *labels, vit_sample_key *keys
 }
 
 static void late_slices_change_no_byte(void **unused) {
-    (void)unused;
     const vit_config c = small_network();
     static const int threads[] = {2, 3, 4, 8};
     const size_t pictures = 400; /* four slices in some lanes, three in the others */
@@ -259,7 +256,6 @@ static void late_slices_change_no_byte(void **unused) {
 /* Eight slices that are not added: a convolution's pixels or the tokens of a picture are more than
  * a block of the product, and a latent query has a product a picture. */
 static void eight_slices_are_the_same(void **unused) {
-    (void)unused;
     vit_config networks[3] = {small_network(), small_network(), small_network()};
     networks[0].stem = VIT_STEM_CONV;
     networks[0].patch = 4;
@@ -273,7 +269,6 @@ static void eight_slices_are_the_same(void **unused) {
 /* Pictures of a slice: of few rows, of more where the weights leave the cache, of most where the
  * activations do, and never more than a lane's share of the batch. */
 static void slices_follow_the_network(void **unused) {
-    (void)unused;
     const struct {
         size_t side, channels, patch, dim, depth, mlp, batch, pictures;
     } networks[] = {
@@ -301,7 +296,6 @@ static void slices_follow_the_network(void **unused) {
 
 /* 9.8 million weights: two lanes, on one thread each or, of three threads, one after the other. */
 static void a_large_network_is_the_same(void **unused) {
-    (void)unused;
     vit_config c = small_network();
     c.height = c.width = c.patch = 8;
     c.dim = 640;
@@ -312,7 +306,6 @@ static void a_large_network_is_the_same(void **unused) {
 }
 
 static void a_step_allocates_nothing(void **unused) {
-    (void)unused;
     vit_config c = small_network();
     vit_recipe recipe = vit_recipe_default();
     vit_trainer *t;
@@ -332,7 +325,6 @@ static void a_step_allocates_nothing(void **unused) {
 }
 
 static void reset_starts_again(void **unused) {
-    (void)unused;
     vit_config c = small_network();
     vit_recipe recipe = vit_recipe_default();
     vit_trainer *t;
@@ -368,7 +360,6 @@ static vit_status vanishing_batch(float *images, size_t *labels, vit_sample_key 
 }
 
 static void failed_step_changes_nothing(void **unused) {
-    (void)unused;
     vanishing v = {.config = small_network(), .missing = SIZE_MAX};
     vit_recipe recipe = vit_recipe_default();
     vit_trainer *a, *b;
@@ -404,7 +395,6 @@ static void failed_step_changes_nothing(void **unused) {
 /* ---- schedule ---- */
 
 static void learning_rate_rises_and_falls(void **unused) {
-    (void)unused;
     vit_recipe recipe = vit_recipe_default();
     recipe.warmup = .1;
     assert_int_equal(vit_warmup_steps(&recipe, 100), 10);
@@ -440,7 +430,6 @@ static vit_dataset striped(uint8_t *pixels, uint16_t *labels) {
 }
 
 static void every_epoch_shows_each_picture_once(void **unused) {
-    (void)unused;
     uint8_t pixels[RECORDS * SIDE * SIDE];
     uint16_t labels[RECORDS];
     const vit_dataset data = striped(pixels, labels);
@@ -474,7 +463,6 @@ static void every_epoch_shows_each_picture_once(void **unused) {
 }
 
 static void seeds_hold_back_others(void **unused) {
-    (void)unused;
     uint8_t pixels[RECORDS * SIDE * SIDE];
     uint16_t labels[RECORDS];
     const vit_dataset data = striped(pixels, labels);
@@ -539,7 +527,6 @@ static void outcome_free(outcome *o) {
 
 /* AdamW's first step moves a parameter by lr g / (|g| + eps), after its weight decay. */
 static void the_learning_rate_falls_towards_the_input(void **unused) {
-    (void)unused;
     vit_recipe recipe = vit_recipe_default();
     recipe.batch = 16;
     recipe.clip = 0;
@@ -560,7 +547,6 @@ static void the_learning_rate_falls_towards_the_input(void **unused) {
 }
 
 static void such_recipes_are_written(void **unused) {
-    (void)unused;
     vit_recipe r = vit_recipe_default(), back = {.layer_decay = 1};
     char *text = vit_recipe_write(&r);
     assert_null(strstr(text, "freeze"));

@@ -32,9 +32,4 @@ vit_status vit_safetensors_hash(char hex[65], const vit_tensor *tensors, size_t 
                                 const vit_metadata *metadata, size_t metadata_count,
                                 vit_error *error);
 
-/* As vit_safetensors_write, but into memory; out->data is freed by vit_free. */
-vit_status vit_safetensors_encode(vit_bytes *out, const vit_tensor *tensors, size_t count,
-                                  const vit_metadata *metadata, size_t metadata_count,
-                                  vit_error *error);
-
 #endif

@@ -167,37 +167,8 @@ static vit_status emit(const plan *p, put_bytes *put, void *to, vit_error *error
     return status;
 }
 
-static vit_status put_memory(void *to, const void *data, size_t size, vit_error *error) {
-    (void)error;
-    uint8_t **at = to;
-    memcpy(*at, data, size);
-    *at += size;
-    return VIT_OK;
-}
-
 static vit_status put_file(void *to, const void *data, size_t size, vit_error *error) {
     return vit_writer_put(to, data, size, error);
-}
-
-vit_status vit_safetensors_encode(vit_bytes *out, const vit_tensor *tensors, size_t count,
-                                  const vit_metadata *metadata, size_t metadata_count,
-                                  vit_error *error) {
-    *out = (vit_bytes){0};
-    plan p = {0};
-    vit_status status = plan_make(&p, tensors, count, metadata, metadata_count, error);
-    if (status != VIT_OK) goto done;
-    size_t size = 8 + p.header.text.length + p.data_size;
-    out->data = vit_alloc(size, 1);
-    if (!out->data) {
-        status = vit_fail_memory(error, "a safetensors file", size);
-        goto done;
-    }
-    out->size = size;
-    uint8_t *at = out->data;
-    status = emit(&p, put_memory, &at, error);
-done:
-    plan_free(&p);
-    return status;
 }
 
 vit_status vit_safetensors_write(const char *path, const vit_tensor *tensors, size_t count,
