@@ -301,6 +301,47 @@ static void test_processor_classes(void **state) {
                     "\"width\": 24, \"filter\": \"bicubic\", \"arithmetic\": \"torch\"}");
 }
 
+/* Which library resizes: by the class's name, else by the version that saved the model. */
+static void test_processor_versions(void **state) {
+    (void)state;
+    static const struct {
+        const char *type, *version, *end;
+    } cases[] = {
+        {"ViTImageProcessor", "4.57.0", "\"bilinear\"}, "},
+        {"ViTImageProcessor", "5.0.0", "\"torch\"}, "},
+        {"ViTImageProcessor", "12.1.0.dev0", "\"torch\"}, "},
+        {"ViTImageProcessor", NULL, "\"bilinear\"}, "},
+        {"ViTImageProcessorFast", "4.57.0", "\"torch\"}, "},
+        {"ViTImageProcessorPil", "5.0.0", "\"bilinear\"}, "},
+        {"ViTFeatureExtractor", "5.0.0", "\"bilinear\"}, "},
+        {NULL, "5.24.0", "\"torch\"}, "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        vit_model *model;
+        vit_error error;
+        char text[200] = "{\"size\": 24}";
+        spoiled s = take("hf_4");
+        json_t *version = cases[i].version ? json_string(cases[i].version) : json_null();
+        json_object_set_new(s.config, "transformers_version", version);
+        char *config = json_dumps(s.config, 0);
+        if (cases[i].type)
+            snprintf(text, sizeof text, "{\"size\": 24, \"image_processor_type\": \"%s\"}",
+                     cases[i].type);
+        put_file("config.json", config);
+        put_file("preprocessor_config.json", text);
+        assert_int_equal(
+            vit_safetensors_write("model.safetensors", s.tensors, s.count, NULL, 0, &error),
+            VIT_OK);
+        if (vit_model_load(&model, ".", &error) != VIT_OK) fail_msg("%s", error.message);
+        if (!strstr(vit_model_describe(model).preprocessing, cases[i].end))
+            fail_msg("case %zu: %s", i, vit_model_describe(model).preprocessing);
+        vit_model_free(model);
+        free(config);
+        json_decref(s.config);
+        vit_tensors_close(s.file);
+    }
+}
+
 /* What timm_wrapper has besides timm's config. */
 static void test_timm_wrapper(void **state) {
     static const struct {
@@ -530,6 +571,7 @@ int main(void) {
         IN_DIRECTORY(test_processor_classes),
         IN_DIRECTORY(test_problem_types),
         IN_DIRECTORY(test_timm_wrapper),
+        IN_DIRECTORY(test_processor_versions),
         IN_DIRECTORY(test_foreign),
         IN_DIRECTORY(test_families),
         IN_DIRECTORY(test_not_finite),

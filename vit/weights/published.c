@@ -279,6 +279,7 @@ static vit_status build_reader(vit_model_file *out, const vit_tensors *file, con
     json_t *encoder = NULL;
     vit_their_config_init(&d, c->path);
     vit_status status = vit_read_object(&encoder, &d, c->object, "encoder", error);
+    d.version = json_string_value(json_object_get(c->object, "transformers_version"));
     if (status == VIT_OK && !encoder)
         status = vit_fail(error, VIT_ERROR_FORMAT, "%s: expected \"encoder\", the config of one",
                           d.name);

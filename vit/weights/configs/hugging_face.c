@@ -4,6 +4,7 @@
 #include "vit/weights/configs/their_config.h"
 #include "vit/weights/file/labels.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- config.json ---- */
@@ -356,6 +357,16 @@ static vit_status read_steps(vit_their_config *d, const processor *c, json_t *ob
     return status == VIT_OK ? read_mean(d, c, object, error) : status;
 }
 
+/* Whether the processor computes as torchvision does, not as Pillow: where its name ends in "Fast",
+ * and from version 5 on, unless it ends in "Pil". */
+static bool is_on_torchvision(const char *type, const char *version) {
+    static const char *const on_pillow[] = {"Pil", "FeatureExtractor"};
+    if (vit_has_ending(type, "Fast")) return true;
+    for (size_t i = 0; i < VIT_COUNT(on_pillow); i++)
+        if (vit_has_ending(type, on_pillow[i])) return false;
+    return version && strtol(version, NULL, 10) >= 5;
+}
+
 static vit_status read_processor(vit_their_config *d, const char *usual, json_t *object,
                                  vit_error *error) {
     const processor *c;
@@ -365,7 +376,7 @@ static vit_status read_processor(vit_their_config *d, const char *usual, json_t 
     if (status == VIT_OK) status = read_steps(d, c, object, error);
     p->turns = true; /* by the library's load_image(), not by the processor */
     p->rounding = VIT_ROUNDING_FLOOR;
-    if (status != VIT_OK || !vit_has_ending(type, "Fast")) return status;
+    if (status != VIT_OK || !is_on_torchvision(type, d->version)) return status;
     p->arithmetic = VIT_ARITHMETIC_TORCH;
     p->rounding = VIT_ROUNDING_ZERO;
     p->fused = true;
@@ -376,6 +387,8 @@ vit_status vit_read_hf_config(vit_their_config *d, json_t *object, json_t *pictu
                               const char *processor_name, vit_error *error) {
     const char *name = d->name;
     const family *f;
+    if (!d->version)
+        d->version = json_string_value(json_object_get(object, "transformers_version"));
     vit_status status = find_family(&f, d, object, error);
     if (status == VIT_OK) status = read_config(d, f, object, error);
     if (status != VIT_OK || !pictures) return status;

@@ -40,6 +40,7 @@ typedef struct vit_prepare {
 
 typedef struct vit_their_config {
     const char *name;     /* of the config file, for messages */
+    const char *version;  /* of Hugging Face's library that wrote it, or NULL; borrowed */
     vit_stack said;       /* what the config says of the network: numbers that are not 0, and */
     bool given[VIT_KEYS]; /* what is given here */
     size_t input_height, input_width; /* of the prepared pictures; positions are resampled to it */
