@@ -85,7 +85,7 @@ static vit_status add_row(part *p, char *line, size_t number, bool pictures, vit
 
 /* Splits the text into rows. Lines end with LF or CR LF; empty ones are left out. */
 static vit_status cut_up(part *p, bool pictures, vit_error *error) {
-    char *text = p->text;
+    char *text = p->text + vit_utf8_mark(p->text, strlen(p->text));
     vit_status status = VIT_OK;
     for (size_t number = 1; text && status == VIT_OK; number++) {
         char *line = text, *end = strchr(text, '\n');

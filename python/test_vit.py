@@ -1,4 +1,5 @@
 """Tests of the package; tests/project/python.sh runs them against build/lib/libvit.so."""
+import base64
 import gc
 import multiprocessing
 import os
@@ -96,6 +97,45 @@ class TestVit(unittest.TestCase):
             self.assertEqual(np.array_equal(*logits), same)
         with self.assertRaisesRegex(ValueError, "turn 'x', expected model or exif or never"):
             vit.Model(turn="x")
+
+    def test_stacks(self):
+        images = drawn(4)[0]
+        want = np.stack([self.model.logits(image) for image in images])
+        np.testing.assert_array_equal(self.model.logits(images), want)
+        colours = np.repeat(images[..., None], 3, axis=3)
+        np.testing.assert_array_equal(self.model.logits(colours), want)
+        self.assertEqual(len(self.model.classify(images, top=1)), 4)
+        self.assertEqual(self.model.embed(images[:1]).shape[0], 1)
+        with self.assertRaisesRegex(TypeError, "uint8"):
+            self.model.logits(images.astype(np.float32))
+
+    def test_base64(self):
+        code = base64.b64encode(NINE.read_bytes()).decode()
+        lines = "\r\n".join(code[i:i + 76] for i in range(0, len(code), 76))
+        want = self.model.logits(NINE)
+        self.assertTrue("+" in code and "/" in code)
+        for text in (code, lines + "\n", code.rstrip("="),
+                     code.replace("+", "-").replace("/", "_")):
+            got = self.model.logits("data:image/jpeg;base64," + text)
+            np.testing.assert_array_equal(got, want)
+        for bad in ("data:image/png,xx", "data:;base64,@@@@"):
+            with self.assertRaises(ValueError):
+                self.model.logits(bad)
+
+    def test_pictures_of_pil(self):
+        try:
+            from PIL import Image
+        except ImportError:
+            self.skipTest("PIL is not installed")
+        fixtures = pathlib.Path(__file__).parent.parent / "tests/fixtures"
+        names = ["image_rgb.png", "image_palette.png", "image_grey.jpg", "image_exif_6.jpg",
+                 "published/picture.png", "image_cmyk.jpg"]
+        opened = [Image.open(fixtures / name) for name in names]
+        for model in (self.model, vit.Model(fixtures / "published/hf_4"),
+                      vit.Model(fixtures / "published/timm_gap")):
+            want = model.logits([fixtures / name for name in names])
+            np.testing.assert_array_equal(model.logits(opened), want)
+            np.testing.assert_array_equal(model.logits(opened[0]), want[0])
 
     def test_prepared(self):
         images, labels = drawn(64)

@@ -6,17 +6,22 @@
     model = vit.train("cifar10", minutes=10, out="cifar10.safetensors", callback=print)
     print(vit.evaluate(model, "cifar10").top1)
 
-A picture is a path, the bytes of a PNG or JPEG file, or a NumPy array of uint8: [height][width]
-(grey) or [height][width][channels] (1 grey, 2 grey and alpha, 3 RGB, 4 RGBA). Where one picture is
-taken, a list of them is, too; the answer then is a list, or has one row for each.
+A picture is a path, the bytes of a PNG or JPEG file, such bytes in base64 as a URL that begins with
+"data:", a picture of PIL, or a NumPy array of uint8: [height][width] (grey) or
+[height][width][channels] (1 grey, 2 grey and alpha, 3 RGB, 4 RGBA). Where one picture is taken, a
+list of them is, too, and a stack, an array [pictures][height][width] or
+[pictures][height][width][channels]; the answer then is a list, or has one row for each. Three
+dimensions are one picture if the last is of 1 to 4 channels.
 
 The library is looked for in $VIT_LIBRARY, beside this file, in the source tree's build/lib, and
 where the system looks. Errors are `vit.Error`, with the library's sentence.
 """
+import base64
 import ctypes
 import json
 import os
 import pathlib
+import sys
 import threading
 import warnings
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
@@ -28,7 +33,7 @@ from . import _api
 __all__ = ["Answer", "Error", "Evaluation", "Model", "evaluate", "train"]
 __version__ = _api.VERSION
 
-Picture = Union[str, os.PathLike, bytes, np.ndarray]
+Picture = Union[str, os.PathLike, bytes, np.ndarray, "PIL.Image.Image"]  # noqa: F821
 
 _HERE = pathlib.Path(__file__).resolve().parent
 _SOURCE = _HERE.parent.parent  # of a source tree
@@ -174,6 +179,28 @@ def _find(model: Union[str, os.PathLike]) -> str:
     return name
 
 
+def _data_of(url: str) -> bytes:
+    """The bytes in "data:TYPE;base64,...": in lines or not, of either alphabet."""
+    head, _, text = url.partition(",")
+    text = "".join(text.split()).replace("-", "+").replace("_", "/").rstrip("=")
+    if not head.lower().endswith(";base64"):
+        raise ValueError(f"{url[:40]!r} is no picture, expected \"data:image/png;base64,...\"")
+    return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+
+
+def _pixels_of(image: Any, turns: bool) -> np.ndarray:
+    """The pixels of a picture of PIL, with its channels; turned upright where files are, too."""
+    if turns:
+        from PIL import ImageOps  # is there, since a picture of it is
+        image = ImageOps.exif_transpose(image)
+    if image.mode.startswith("I;16"):
+        return (np.asarray(image) >> 8).astype(np.uint8)
+    if image.mode not in ("L", "LA", "RGB", "RGBA"):
+        has_alpha = "transparency" in image.info or image.mode in ("PA", "La", "RGBa")
+        image = image.convert("L" if image.mode == "1" else "RGBA" if has_alpha else "RGB")
+    return np.asarray(image)
+
+
 class Model:
     """A model: a file of this library, published weights (a file or a directory), the bytes of such
     a file, or the name of a shipped one, such as "mnist".
@@ -274,21 +301,30 @@ class Model:
         return logits, features
 
     def logits(self, pictures: Union[Picture, Sequence[Picture]]) -> np.ndarray:
-        """[classes], or [pictures][classes] of a list. float32, the same bytes on every machine."""
+        """[classes], or [pictures][classes] of a list or a stack. float32, the same bytes on every machine."""
         return self._rows(pictures)[0]
 
     def embed(self, pictures: Union[Picture, Sequence[Picture]]) -> np.ndarray:
-        """What the head sees: [features], or [pictures][features] of a list or of an array
-        [pictures][height][width][channels]."""
+        """What the head sees: [features], or [pictures][features] of a list or a stack."""
         return self._rows(pictures)[1]
 
     def _rows(self, pictures: Any) -> "tuple[np.ndarray, np.ndarray]":
-        if isinstance(pictures, np.ndarray) and pictures.ndim == 4:
-            pictures = list(pictures)
-        if isinstance(pictures, (list, tuple)):
-            return self._answer(pictures)
-        logits, features = self._answer([pictures])
+        is_stack = isinstance(pictures, np.ndarray) and (
+            pictures.ndim == 4 or (pictures.ndim == 3 and pictures.shape[2] > 4))
+        if is_stack or isinstance(pictures, (list, tuple)):
+            return self._answer([self._opened(picture) for picture in pictures])
+        logits, features = self._answer([self._opened(pictures)])
         return logits[0], features[0]
+
+    def _opened(self, picture: Any) -> Any:
+        """A picture of PIL as an array, a URL as bytes; all else as it is."""
+        pil = sys.modules.get("PIL.Image")  # who has such a picture has imported it
+        if pil and isinstance(picture, pil.Image):
+            operations = json.loads(self._info.preprocessing)
+            return _pixels_of(picture, any(o["op"] == "orient" for o in operations))
+        if isinstance(picture, str) and picture[:5].lower() == "data:":
+            return _data_of(picture)
+        return picture
 
     def probabilities(self, pictures: Union[Picture, Sequence[Picture]]) -> np.ndarray:
         """Of the classes, at the model's temperature; shaped as `logits` is."""

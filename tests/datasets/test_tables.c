@@ -116,7 +116,8 @@ static void test_given_vocabulary(void **state) {
     put_png("set/a.png", 64, 16, 10, 10, 10);
     assert_int_equal(vit_vocabulary_new(&v, VIT_SIGNS_CHARACTERS, known, 1, NULL), VIT_OK);
     const vit_dataset_options options = {.need = VIT_PART_TRAIN, .target_vocabulary = &v};
-    put_file("set/labels.tsv", "a.png\tcab\n");
+    put_file("set/labels.tsv", "\xef\xbb\xbf"
+                               "a.png\tcab\n");
     open_set(&d, "set", &options);
     assert_target(&d, &d.train, 0, "cab");
     vit_dataset_close(&d);

@@ -139,6 +139,24 @@ def torchserve(s):
     got = s.json("POST", "/predictions/mnist/2.0", data[0])
     check("version 2.0", got[0] == 404 and 'no version "2.0"' in got[1]["error"], got)
     check("V2's version 7", s.ask("GET", "/v2/models/mnist/versions/7")[0] == 404)
+    lines = base64.encodebytes(data[0]).decode()
+    safe = base64.urlsafe_b64encode(data[0]).decode()
+    check("the alphabets differ", safe != coded[0])
+    for name, code in (("in lines", lines), ("with CR LF", lines.replace("\n", "\r\n")),
+                       ("url-safe", safe), ("without padding", safe.rstrip("=")),
+                       ("a URL, in lines", "data:image/png;base64,\n" + lines)):
+        for path, body, want in (
+                ("/predictions/mnist", {"data": code}, whole(0)),
+                ("/v1/models/mnist:predict", {"instances": [code]}, {"predictions": [whole(0)]})):
+            got = post(s, path, body)
+            check(f"base64 {name}: {path}", got == (200, want), got)
+        got = post(s, "/models/mnist", {"inputs": code})
+        check(f"base64 {name}: /models", got[0] == 200 and got[1][0]["label"] ==
+              whole(0)["predictions"][0]["label"], got)
+    for name, code in (("one character alone", "QUJDA"), ("padding within", "QUJD=" + coded[0]),
+                       ("too much padding", coded[0].rstrip("=") + "=====")):
+        got = post(s, "/predictions/mnist", {"data": code})
+        check("base64 with " + name, got[0] == 400, got)
     for name, body in (("data", {"data": coded[0]}), ("body", {"body": coded[0]}),
                        ("null", {"data": coded[0], "parameters": {"top": None, "logits": None}})):
         for headers in JSON, {}:  # as with curl -d, which says nothing of JSON

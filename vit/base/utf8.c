@@ -1,5 +1,6 @@
 #include "vit/base/utf8.h"
 #include <stdbool.h>
+#include <string.h>
 
 size_t vit_utf8_length(const char *text) {
     const unsigned char *s = (const unsigned char *)text;
@@ -19,4 +20,8 @@ size_t vit_utf8_put(char *out, uint32_t code) {
     for (size_t i = length - 1; i > 0; i--, code >>= 6) out[i] = (char)(0x80 | (code & 0x3f));
     out[0] = (char)(lead[length] | code);
     return length;
+}
+
+size_t vit_utf8_mark(const void *text, size_t size) {
+    return size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }

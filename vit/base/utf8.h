@@ -11,4 +11,7 @@ size_t vit_utf8_length(const char *text);
 /* Writes a character, of a code below 0x110000, and returns its length in bytes, 1 to 4. */
 size_t vit_utf8_put(char *out, uint32_t code);
 
+/* The bytes of a byte order mark, with which editors of Windows begin a text: 3, or 0. */
+size_t vit_utf8_mark(const void *text, size_t size);
+
 #endif

@@ -10,8 +10,7 @@
 static vit_status parse(json_t **out, const char *text, size_t size, size_t flags, const char *name,
                         vit_error *error) {
     json_error_t reason;
-    /* Some editors begin a file with a byte order mark; RFC 8259 lets readers ignore it. */
-    const size_t mark = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    const size_t mark = vit_utf8_mark(text, size); /* RFC 8259 lets readers ignore it */
     text += mark;
     size -= mark;
     *out = json_loadb(text, size, JSON_REJECT_DUPLICATES | flags, &reason);

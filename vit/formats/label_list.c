@@ -106,7 +106,7 @@ static vit_status read_file(vit_label_list *out, const char *path, vit_error *er
     if (status != VIT_OK) return status;
     vit_string text = {0};
     const char *start = (const char *)bytes.data;
-    const size_t mark = bytes.size >= 3 && memcmp(start, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    const size_t mark = vit_utf8_mark(start, bytes.size);
     vit_string_add(&text, "%s", "");
     vit_string_add_bytes(&text, start + mark, bytes.size - mark);
     vit_free(bytes.data);

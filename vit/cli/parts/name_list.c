@@ -1,4 +1,5 @@
 #include "vit/cli/parts/name_list.h"
+#include "vit/base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,10 +64,9 @@ static vit_status take_line(vit_name_list *list, size_t length, vit_error *error
                              : "is longer than 4096 bytes");
     }
     list->start += length + (list->start + length < list->end);
-    if (lines && list->line == 1 && length >= 3 && memcmp(start, "\xef\xbb\xbf", 3) == 0) {
-        start += 3; /* a byte order mark, which editors of Windows write */
-        length -= 3;
-    }
+    const size_t mark = lines && list->line == 1 ? vit_utf8_mark(start, length) : 0;
+    start += mark;
+    length -= mark;
     memcpy(list->name, start, length);
     if (lines && length > 0 && list->name[length - 1] == '\r') length--;
     list->name[length] = '\0';

@@ -4,7 +4,8 @@
 
 #include "vit/base/sys.h"
 
-/* Decodes base64, or "data:TYPE;base64,..."; padding may be missing. FORMAT for anything else, also
+/* Decodes base64 of either alphabet (RFC 4648, 4 and 5), or "data:TYPE;base64,..."; white space is
+ * passed over, padding may be missing. FORMAT for anything else, also
  * for other URLs, which are never fetched. out->data is freed by vit_free. */
 vit_status serve_read_base64(vit_bytes *out, const char *text, size_t length, vit_error *error);
 

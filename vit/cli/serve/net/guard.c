@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "vit/base/sys.h"
+#include "vit/base/utf8.h"
 
 enum { KEY_LEAST = 16 };
 
@@ -51,7 +52,8 @@ vit_status serve_guard_load_keys(serve_guard *guard, const char *path, vit_error
     guard->keys_size = 0;
     if (!guard->keys) status = vit_fail_memory(error, "the keys", bytes.size);
     if (status == VIT_OK) {
-        memcpy(guard->keys, bytes.data, bytes.size);
+        const size_t mark = vit_utf8_mark(bytes.data, bytes.size);
+        memcpy(guard->keys, bytes.data + mark, bytes.size - mark);
         status = keep_keys(guard, guard->keys, path, error);
     }
     vit_free(bytes.data);
