@@ -4,6 +4,7 @@
 #include "vit/base/sys.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #define ROWS 8
@@ -158,12 +159,13 @@ static vit_status note_part(vit_dataset *set, const vit_records *part, const cha
                                 d.near, name, d.near == 1 ? " is" : "s are each",
                                 vit_record_file(part, d.record),
                                 vit_record_file(&set->train, d.train));
+    char near[64] = "";
+    if (d.near > 0) snprintf(near, sizeof near, ", %zu more nearly", d.near);
     return vit_dataset_note(set, error,
-                            "%zu %s picture%s also training picture%s and %zu more nearly so, "
-                            "such as %s and %s: what is measured on them says nothing of new "
-                            "pictures",
+                            "%zu %s picture%s also training picture%s%s, such as %s and %s: what "
+                            "is measured on them says nothing of new pictures",
                             d.same, name, d.same == 1 ? " is" : "s are", d.same == 1 ? "" : "s",
-                            d.near, vit_record_file(part, d.record),
+                            near, vit_record_file(part, d.record),
                             vit_record_file(&set->train, d.train));
 }
 
