@@ -3,8 +3,8 @@
 #include "vit/base/parallel.h"
 #include "vit/base/sys.h"
 
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ROWS 8

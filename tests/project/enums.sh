@@ -37,7 +37,7 @@ VIT_IDX_TRAIN datasets/idx.c a set has two parts
 VIT_IDX_LABELS * a part has two files, of which that of labels has several forms
 IMAGES datasets/numpy.c a part has two arrays
 SERVE_OUTPUT_FEATURES vit/cli/serve/answer/kserve_infer.c the one output that has no classes
-SERVE_INPUT_VALUES vit/cli/serve/answer/kserve_infer.c the one input of floats
+SERVE_INPUT_PIXELS vit/cli/serve/answer/tensors.c the one input of bytes
 VIT_FILTER_NEAREST * copies pixels, has no weights
 VIT_ARITHMETIC_PILLOW * the default, which is not written, and the one that begins with columns
 VIT_FIT_STRETCH * the default, which is not written
