@@ -44,7 +44,7 @@ static vit_status list_folders(char ***names, size_t *count, vit_tree *tree, con
         if (!is_visible(name)) continue;
         status = join(&path, directory, name, error);
         if (status != VIT_OK) break;
-        if (vit_path_look(path) == VIT_PATH_DIRECTORY)
+        if (vit_path_look(path) == VIT_PATH_DIRECTORY && !vit_path_leads_back(path))
             (*names)[(*count)++] = name;
         else if (tree)
             status = note_stray(tree, path, error);
@@ -95,20 +95,6 @@ vit_status vit_tree_add(vit_tree_part *part, char *path, size_t name, size_t lab
 static vit_status walk(vit_tree_part *part, const char *directory, size_t name, size_t label,
                        int depth, vit_error *error);
 
-/* Whether a link leads to one of the folders on its own way, so that walking would not end. */
-static bool leads_back(char *path) {
-    bool found = false;
-    char *copy = vit_strdup(path);
-    for (char *slash = copy ? strrchr(copy, '/') : NULL; slash && !found;
-         slash = strrchr(copy, '/')) {
-        *slash = 0;
-        found = vit_path_same(path, *copy ? copy : "/");
-    }
-    found = found || !copy;
-    vit_free(copy);
-    return found;
-}
-
 /* Adds a file, or the files of a folder. Owns `path` from now on. */
 static vit_status add_entry(vit_tree_part *part, char *path, size_t name, size_t label, int depth,
                             vit_error *error) {
@@ -120,7 +106,7 @@ static vit_status add_entry(vit_tree_part *part, char *path, size_t name, size_t
         problem = "is neither a file nor a folder";
         break;
     case VIT_PATH_DIRECTORY:
-        if (vit_path_is_link(path) && leads_back(path)) {
+        if (vit_path_leads_back(path)) {
             problem = "is a link to a folder that it lies in";
         } else if (depth == MAX_DEPTH) {
             problem = "lies too deep: folders are read up to 16 deep";

@@ -55,18 +55,22 @@ cp b.png scans/b.d/1.PNG
 cp bad.png scans/b.d/z.jpeg
 echo "no picture" >scans/notes.txt
 cp a.png scans/.hidden.png
+mkdir elsewhere
+cp a.png elsewhere/c.png
 ln -s . scans/loop
+ln -s .. scans/b.d/above
+ln -s ../elsewhere scans/more
 run 1 "a.png" "scans is a directory: with --recursive" $classify a.png scans
-run 1 '"file": "scans/2.png"' "left out in directories: 2 that are not" \
+run 1 '"file": "scans/2.png"' "left out in directories: 3 that are not" \
     $classify --json --recursive scans/ a.png
 mv out answers
 json "--recursive goes through a directory in order" answers '
-    [a["file"] for a in r] == ["scans/2.png", "scans/b.d/1.PNG", "scans/b.d/z.jpeg", "a.png"]
-    and ["error" in a for a in r] == [False, False, True, False]'
+    [a["file"] for a in r] == ["scans/2.png", "scans/b.d/1.PNG", "scans/b.d/z.jpeg", "scans/more/c.png", "a.png"]
+    and ["error" in a for a in r] == [False, False, True, False, False]'
 mkdir nothing
 run 1 "" "nothing holds no file named" $classify --recursive nothing
 printf 'a.png\nscans\n' >list
-run 1 "*" "1 of 4 pictures could not be read" $classify --json --recursive --files-from list
+run 1 "*" "1 of 5 pictures could not be read" $classify --json --recursive --files-from list
 cp a.png 'a,"b".png'
 run 1 "*" "1 of 3 pictures" $classify --format csv --top 2 'a,"b".png' absent.png b.png
 mv out answers.csv

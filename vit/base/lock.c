@@ -1,11 +1,13 @@
-/* Locks between processes, and checks of paths that distinguish "missing" from "cannot tell"
- * (sys.h).
+/* Locks between processes, checks of paths that distinguish "missing" from "cannot tell", and where
+ * links lead (sys.h).
  */
-#define _DEFAULT_SOURCE /* flock */
+#define _DEFAULT_SOURCE /* flock, realpath */
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -24,6 +26,30 @@ bool vit_path_same(const char *a, const char *b) {
     struct stat first, second;
     return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
            first.st_ino == second.st_ino;
+}
+
+/* Whether the folder that a link leads to is one that the file system has it in. */
+static bool leads_above(const char *path) {
+    char target[PATH_MAX], place[PATH_MAX], *parent = vit_path_beside(path, ".");
+    const bool found = parent && realpath(path, target) && realpath(parent, place);
+    const size_t length = found ? strlen(target) : 0;
+    vit_free(parent);
+    if (!found || strcmp(target, "/") == 0) return true;
+    return strncmp(place, target, length) == 0 && (place[length] == '/' || place[length] == 0);
+}
+
+bool vit_path_leads_back(const char *path) {
+    if (!vit_path_is_link(path)) return false;
+    if (leads_above(path)) return true;
+    char *above = vit_strdup(path); /* through other links there may be more on its way */
+    bool found = !above;
+    for (char *slash = above ? strrchr(above, '/') : NULL; slash && !found;
+         slash = strrchr(above, '/')) {
+        *slash = 0;
+        found = vit_path_same(path, *above ? above : "/");
+    }
+    vit_free(above);
+    return found;
 }
 
 vit_status vit_lock_take(int *lock, const char *path, vit_error *error) {

@@ -263,7 +263,8 @@ void vit_map_release(const vit_bytes *file, const void *data, size_t size) {
 bool vit_name_is_wanted(const char *name) {
     static const char *const left[] = {"__MACOSX",     "@eaDir",      "#recycle",
                                        "$RECYCLE.BIN", "lost+found",  "System Volume Information",
-                                       "Thumbs.db",    "ehthumbs.db", "desktop.ini"};
+                                       "Thumbs.db",    "ehthumbs.db", "desktop.ini",
+                                       "Icon\r"};
     for (size_t i = 0; i < sizeof left / sizeof *left; i++)
         if (strcasecmp(name, left[i]) == 0) return false;
     return name[0] != '.';

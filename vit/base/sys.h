@@ -80,6 +80,10 @@ bool vit_path_same(const char *a, const char *b); /* both exist and are the same
 
 bool vit_path_is_link(const char *path); /* a symbolic one */
 
+/* Whether the path is a symbolic link to a folder that it lies in, so that a walk that follows it
+ * would come back. */
+bool vit_path_leads_back(const char *path);
+
 /* name = the last part of a path, for titles; for "." or "x/.." that of the directory itself;
  * "data" if there is none. Cut to fit. */
 void vit_path_name(char *name, size_t size, const char *path);

@@ -14,7 +14,7 @@ typedef struct vit_pictures {
     vit_name_list list;
     char **found; /* pictures of the directory that was named last; owned */
     size_t found_count, found_capacity, next_operand, next_found;
-    uint64_t left_out; /* files and links in directories that do not look like pictures */
+    uint64_t left_out; /* of directories: what is not named like a picture, links that lead back */
 } vit_pictures;
 
 /* The pictures are the operands, or with files_from the names in that file (zeros: as in
@@ -24,9 +24,9 @@ vit_status vit_pictures_open(vit_pictures *out, char **operands, size_t operand_
 
 /* *name: the next picture, freed by vit_free; NULL at the end. In a directory, and up to 16 levels
  * below it, files named .png, .jpg or .jpeg are taken in the byte order of their names, but no
- * hidden ones and no links to directories. If a directory gives no pictures, *name is the directory
- * and *problem the reason; else problem->status is VIT_OK. Fails if the list cannot be read, or
- * there is no memory. */
+ * hidden ones. Links to directories are followed unless these hold the link. If a directory gives
+ * no pictures, *name is the directory and *problem the reason; else problem->status is VIT_OK.
+ * Fails if the list cannot be read, or there is no memory. */
 vit_status vit_pictures_next(vit_pictures *pictures, char **name, vit_error *problem,
                              vit_error *error);
 
