@@ -81,8 +81,6 @@ typedef struct vit_dataset {
     bool test_is_val;                /* there is no test part: `test` is `val` */
     const char *test_is; /* which pictures were chosen as the test part, in a few words; NULL: the
                             set has such a part */
-    char **unreadable;   /* [unreadable_count] files that are left out, "FILE: why" */
-    size_t unreadable_count;
     char *notes[VIT_MAX_NOTES]; /* for the user, one sentence each */
     size_t note_count;
 } vit_dataset;
@@ -119,6 +117,11 @@ typedef struct vit_dataset_options {
     size_t cache;               /* instead of VIT_DATASET_CACHE; 0: that */
     int threads;                /* threads that decode pictures on opening; 0: one */
     const vit_kernels *kernels; /* kernels that resample them; NULL: the best of this processor */
+    /* Called for each file that cannot be read, "FILE: why", but for the first
+     * VIT_UNREADABLE_NAMED: these are in the notes, or in the error if there is one. NULL: they are
+     * not named. */
+    void (*unreadable)(const char *problem, void *user);
+    void *user;
 } vit_dataset_options;
 
 /* Opens DATA: an existing directory; a file FILE.npz; or a name: "digits" and others are made by

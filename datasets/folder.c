@@ -234,17 +234,14 @@ static vit_status drop_problems(left_out *l, vit_tree_part *part, uint8_t *pixel
     return VIT_OK;
 }
 
-/* Adds notes about the files that are left out. The set owns the list from now on. */
-static vit_status note_left_out(vit_dataset *out, left_out *l, vit_error *error) {
+/* Adds notes about the files that are left out. */
+static vit_status note_left_out(vit_dataset *out, const left_out *l, vit_error *error) {
     vit_status status = VIT_OK;
     for (size_t i = 0; i < l->count && i < VIT_UNREADABLE_NAMED && status == VIT_OK; i++)
         status = vit_dataset_note(out, error, "left out: %s", l->problems[i]);
     if (status == VIT_OK && l->count > VIT_UNREADABLE_NAMED)
         status = vit_dataset_note(out, error, "left out: %zu files in all that cannot be read",
                                   l->count);
-    out->unreadable = l->problems;
-    out->unreadable_count = l->count;
-    *l = (left_out){0};
     return status;
 }
 
@@ -546,6 +543,8 @@ static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
     }
     if (out->label_memory) tree.classes = NULL; /* they belong to the set now */
     vit_tree_free(&tree);
+    for (size_t i = VIT_UNREADABLE_NAMED; options->unreadable && i < l.count; i++)
+        options->unreadable(l.problems[i], options->user);
     vit_names_free(l.problems, l.count);
     return status;
 }

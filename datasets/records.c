@@ -212,7 +212,6 @@ void vit_dataset_close(vit_dataset *dataset) {
     vit_free(dataset->label_memory);
     vit_vocabulary_free(&dataset->source_vocabulary);
     vit_vocabulary_free(&dataset->target_vocabulary);
-    vit_names_free(dataset->unreadable, dataset->unreadable_count);
     for (size_t i = 0; i < dataset->note_count; i++) vit_free(dataset->notes[i]);
     *dataset = (vit_dataset){0};
 }

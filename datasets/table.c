@@ -252,8 +252,20 @@ static char *picture_path(const part *p, const row *r) {
     return r->source[0] == '/' ? vit_strdup(r->source) : vit_path_join(p->directory, r->source);
 }
 
+/* The first rows that are left out are in the notes, the others are given to who asks for them. */
+static vit_status leave_out(table *t, const part *p, const row *r, const vit_dataset_options *o,
+                            const char *why, vit_error *error) {
+    char text[1400];
+    snprintf(text, sizeof text, "%.300s: line %zu: %s", p->table, r->line, why);
+    if (t->problems++ < VIT_UNREADABLE_NAMED)
+        return vit_dataset_note(t->out, error, "left out: %s", text);
+    if (o->unreadable) o->unreadable(text, o->user);
+    return VIT_OK;
+}
+
 /* Removes the rows whose picture cannot be read; ratios = width / height of the others. */
-static vit_status measure_rows(table *t, part *p, double *ratios, vit_error *error) {
+static vit_status measure_rows(table *t, part *p, const vit_dataset_options *o, double *ratios,
+                               vit_error *error) {
     size_t kept = 0;
     vit_status status = VIT_OK;
     for (size_t i = 0; i < p->count && status == VIT_OK; i++) {
@@ -270,9 +282,8 @@ static vit_status measure_rows(table *t, part *p, double *ratios, vit_error *err
         if (found == VIT_OK) {
             ratios[kept] = (double)width / (double)height;
             p->rows[kept++] = p->rows[i];
-        } else if (t->problems++ < VIT_UNREADABLE_NAMED) {
-            status = vit_dataset_note(t->out, error, "left out: %s: line %zu: %s", p->table,
-                                      p->rows[i].line, reason.message);
+        } else {
+            status = leave_out(t, p, &p->rows[i], o, reason.message, error);
         }
     }
     p->count = kept;
@@ -280,10 +291,11 @@ static vit_status measure_rows(table *t, part *p, double *ratios, vit_error *err
 }
 
 /* Measures the pictures of a part; *ratio = the median, unless another part has set it. */
-static vit_status measure_part(double *ratio, table *t, part *p, vit_error *error) {
+static vit_status measure_part(double *ratio, table *t, part *p, const vit_dataset_options *o,
+                               vit_error *error) {
     double *ratios = vit_alloc(p->count, sizeof *ratios);
     if (!ratios) return vit_fail_memory(error, "sizes", p->count * sizeof *ratios);
-    vit_status status = measure_rows(t, p, ratios, error);
+    vit_status status = measure_rows(t, p, o, ratios, error);
     qsort(ratios, p->count, sizeof *ratios, compare_doubles);
     if (p->count > 0 && *ratio == 0) *ratio = ratios[p->count / 2];
     vit_free(ratios);
@@ -325,9 +337,9 @@ static vit_status read_pictures(table *t, const vit_dataset_options *o, vit_erro
     vit_dataset *out = t->out;
     size_t cache = o->cache > 0 ? o->cache : VIT_DATASET_CACHE;
     double ratio = 0;
-    vit_status status = measure_part(&ratio, t, &t->train, error);
-    if (status == VIT_OK) status = measure_part(&ratio, t, &t->val, error);
-    if (status == VIT_OK) status = measure_part(&ratio, t, &t->test, error);
+    vit_status status = measure_part(&ratio, t, &t->train, o, error);
+    if (status == VIT_OK) status = measure_part(&ratio, t, &t->val, o, error);
+    if (status == VIT_OK) status = measure_part(&ratio, t, &t->test, o, error);
     if (status == VIT_OK && t->problems > VIT_UNREADABLE_NAMED)
         status = vit_dataset_note(out, error, "left out: %zu pictures in all that cannot be read",
                                   t->problems);
@@ -435,11 +447,16 @@ static vit_status check_parts(const table *t, const vit_dataset_options *o, cons
     const size_t tests = t->test.table ? t->test.count : t->val.count;
     const bool no_test = (o->need & VIT_PART_TEST) && tests == 0;
     if (!no_train && !no_test && t->train.count + t->val.count + t->test.count > 0) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_IO, "%s: has no lines %sin its %s", path,
-                    no_train  ? "for training "
-                    : no_test ? "for the test "
-                              : "",
-                    table_name(t->pictures));
+    vit_string left_out = {0}; /* so far, the notes are about pictures that cannot be read */
+    for (size_t i = 0; i < t->out->note_count; i++)
+        vit_string_add(&left_out, "; %s", t->out->notes[i]);
+    vit_fail(error, VIT_ERROR_IO, "%s: has no lines %sin its %s%s", path,
+             no_train  ? "for training "
+             : no_test ? "for the test "
+                       : "",
+             table_name(t->pictures), left_out.length > 0 && !left_out.failed ? left_out.text : "");
+    vit_string_free(&left_out);
+    return VIT_ERROR_IO;
 }
 
 /* Makes all rows the test. */

@@ -457,6 +457,16 @@ typedef struct vit_report_options {
  * options name a report; a log gives it only one point per epoch. */
 VIT_API vit_status vit_write_report(const vit_report_options *options, vit_error *error);
 
+/* What the log of a training says of its outcome. Shares of right answers, 0..1; NaN: not measured.
+ */
+typedef struct vit_log_summary {
+    char preset[64], data[256];  /* names, cut to fit */
+    uint64_t step, steps;        /* done, and of the whole schedule */
+    double best_top1, last_top1; /* of the held-back pictures: best epoch, last epoch */
+    double test_top1;
+} vit_log_summary;
+VIT_API vit_status vit_read_log(vit_log_summary *out, const char *path, vit_error *error);
+
 /* ---- built-in data --------------------------------------------------------------------------- */
 
 /* Draws picture `index` of the set with this seed: pixels [28][28], white on black. Returns its

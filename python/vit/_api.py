@@ -283,6 +283,18 @@ class vit_report_options(Structure):
     ]
 
 
+class vit_log_summary(Structure):
+    _fields_ = [
+        ("preset", c_char * 64),
+        ("data", c_char * 256),
+        ("step", c_uint64),
+        ("steps", c_uint64),
+        ("best_top1", c_double),
+        ("last_top1", c_double),
+        ("test_top1", c_double),
+    ]
+
+
 class vit_event(Structure):
     _fields_ = [
         ("kind", c_int),
@@ -539,6 +551,7 @@ FUNCTIONS = {
         POINTER(vit_error)]),
     "vit_evaluation_clear": (None, [POINTER(vit_evaluation)]),
     "vit_write_report": (c_int, [POINTER(vit_report_options), POINTER(vit_error)]),
+    "vit_read_log": (c_int, [POINTER(vit_log_summary), c_char_p, POINTER(vit_error)]),
     "vit_draw_digit": (c_uint8, [POINTER(c_uint8), c_uint64, c_uint32]),
     "vit_preset_json": (c_char_p, [c_size_t, POINTER(c_char_p)]),
     "vit_train": (c_int, [POINTER(c_void_p), POINTER(vit_train_options), POINTER(vit_error)]),

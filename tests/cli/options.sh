@@ -209,6 +209,22 @@ vit-train --data more $small --steps 2 --out more.safetensors --list-unreadable 
 check "--list-unreadable names all" test "$(count_bad all)" = 5
 vit-evaluate --model more.safetensors --data more --split train --list-unreadable 2>all >/dev/null
 check "vit-evaluate --list-unreadable, too" test "$(count_bad all)" = 5
+vit-train --data more $small --steps 2 --out more.safetensors --list-unreadable --json \
+    2>all >/dev/null
+check "with --json" test "$(count_bad all)" = 5
+mkdir none strips && cp -r classes/train/ant none && mkdir none/bee
+for i in 1 2 3 4 5; do
+    echo nothing >"none/bee/bad$i.png"
+    echo nothing >"strips/bad$i.png"
+    printf 'bad%d.png\t12\n' $i >>strips/labels.tsv
+done
+named() {
+    ! vit-train "$@" --out none.safetensors --list-unreadable 2>all >/dev/null &&
+        test "$(grep -o 'bad[1-5].png' all | sort -u | wc -l)" = 5
+}
+check "where a class has no other files" named --data none
+check "where a table has no others" named --data ./strips
+vit-evaluate --model more.safetensors --data more --split train --list-unreadable 2>all >/dev/null
 check "in the same words" test "$(grep -c 'left out: .*bad[1-5].png' all)" = 5
 check "--keep best with nothing to choose by is said" writes 'no pictures are held back, by which' \
     train unchosen.safetensors --steps 2 --val 0 --keep best

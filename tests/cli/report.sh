@@ -125,6 +125,68 @@ assert pick('a.html') == pick('full.html')"
 check "in Chromium, a log alone" \
     python3 "$tests/support/chromium.py" log.html 'is=document.querySelector("#confusion").hidden' \
     'is=document.querySelectorAll("#curves path").length > 3' size=390x844 dark
+
+# ---- several trainings ----
+
+writes() {
+    text=$1
+    shift
+    "$@" >table && cat table && grep -q -e "$text" table
+}
+log_of() {
+    echo '{"event":"start","preset":"mnist","data":"two","step":0,"steps":40,"epochs":2}'
+    echo "{\"event\":\"epoch\",\"step\":20,\"loss\":1,\"lr\":1,\"val_top1\":$1,\"val_loss\":1}"
+    echo "{\"event\":\"epoch\",\"step\":40,\"loss\":1,\"lr\":1,\"val_top1\":$2,\"val_loss\":1}"
+    echo "{\"event\":\"done\",\"step\":40,\"test_top1\":$3}"
+}
+log_of 0.8 0.7 0.90 >one.jsonl
+log_of 0.6 0.6 0.92 >two.jsonl
+log_of 0.6 0.6 null >three.jsonl
+check "several logs are compared" writes '40 *40 *80.00 *70.00 *90.00  one.jsonl, mnist on two' \
+    vit-report one.jsonl two.jsonl
+check "their mean" writes 'mean *70.00 *65.00 *91.00$' vit-report one.jsonl two.jsonl
+check "their deviation" writes 'deviation *14.14 *7.07 *1.41$' vit-report one.jsonl two.jsonl
+check "of what all have" writes 'mean *66.67 *63.33 *-$' \
+    vit-report one.jsonl two.jsonl three.jsonl
+check "as JSON" sh -c 'vit-report one.jsonl two.jsonl --json >table && python3 -c "
+import json
+r = json.load(open(\"table\"))
+assert [x[\"name\"] for x in r[\"runs\"]] == [\"one.jsonl\", \"two.jsonl\"], r
+assert abs(r[\"test_top1\"][\"mean\"] - .91) < 1e-9, r
+assert abs(r[\"best_val_top1\"][\"deviation\"] - .02 ** .5) < 1e-9, r"'
+check "no page of several" refuses 2 "--out" vit-report one.jsonl two.jsonl -o x.html
+check "no page without a name" refuses 2 "second log" vit-report one.jsonl
+check "a log that is none" refuses 1 "line 1" vit-report one.jsonl tiny.json
+
+check "--seeds" writes '^deviation' sh -c "$train --steps 20 --seeds 3,1 --out s.safetensors \
+    --log s.jsonl --report s.html --tensorboard seeds 2>said | sed 's/^ *//'"
+$train --steps 20 --seed 1 --out t.safetensors >said 2>&1
+check "each is the training of its seed" cmp s-seed1.safetensors t.safetensors
+check "with files of its own" test -s s-seed3.safetensors -a -s s-seed3.jsonl -a -s s-seed1.html \
+    -a -d seeds/seed3
+check "the table is that of their logs" sh -c "vit-report s-seed3.jsonl s-seed1.jsonl |
+    sed 's/jsonl/safetensors/' >logs && tail -n 5 table >last && vit-report s-seed3.jsonl \
+    s-seed1.jsonl | grep -c '^ *20 *20' | grep -qx 2 && grep -o 'mean.*' table >a &&
+    grep -o 'mean.*' logs >b && cmp a b"
+check "as JSON, with --minutes for both" sh -c "$train --minutes .1 --seeds 0,1 --json \
+    --out m.safetensors 2>said | tail -n 1 >table && python3 -c '
+import json
+r = json.load(open(\"table\"))
+assert r[\"event\"] == \"seeds\" and len({x[\"step\"] for x in r[\"runs\"]}) == 1, r
+assert r[\"runs\"][1][\"name\"] == \"m-seed1.safetensors\", r
+values = [x[\"test_top1\"] for x in r[\"runs\"]]
+assert abs(r[\"test_top1\"][\"mean\"] - sum(values) / 2) < 1e-9, r'"
+for seeds in 1 1,1 1, a,b -1,2 1,2,99999999999999999999; do
+    check "--seeds $seeds" refuses 2 "expected 2 to 64 whole numbers" $train --seeds $seeds
+done
+check "--seeds and --seed" refuses 2 "--seed" $train --seeds 1,2 --seed 3
+check "--seeds and --resume" refuses 2 "--checkpoint" $train --seeds 1,2 --resume
+check "checkpoints of each" sh -c "$train --steps 5/10 --seeds 1,2 --checkpoint both \
+    --out c.safetensors >said 2>&1 && $train --steps 10 --seeds 1,2 --checkpoint both --resume \
+    --out c.safetensors >said 2>&1 && $train --steps 10 --seed 2 --out e.safetensors >said 2>&1 &&
+    cmp e.safetensors c-seed2.safetensors"
+rm -f e.safetensors
+
 check "no log" refuses 1 "line 1" vit-report tiny.json -o x.html
 check "no page for a file of another kind" \
     refuses 1 "no report of a training" vit-report a.jsonl -o a.safetensors

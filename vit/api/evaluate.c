@@ -378,13 +378,12 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
     return VIT_OK;
 }
 
-/* Those that the data's notes have not named. */
-static void note_unreadable(const vit_evaluate_options *o, const vit_dataset *d) {
-    char text[sizeof((vit_error *)0)->message + 16];
-    for (size_t i = VIT_UNREADABLE_NAMED; i < d->unreadable_count; i++) {
-        snprintf(text, sizeof text, "left out: %s", d->unreadable[i]);
-        o->note(text, o->user);
-    }
+/* A file that the data's notes do not name. */
+static void note_unreadable(const char *problem, void *user) {
+    const vit_evaluate_options *o = user;
+    char text[1500];
+    snprintf(text, sizeof text, "left out: %s", problem);
+    o->note(text, o->user);
 }
 
 /* Pictures that are not prepared yet, those of a folder, go through the model's own preprocessing.
@@ -398,14 +397,16 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
                                    .need = part,
                                    .want = part,
                                    .preparation = &preparation,
-                                   .trained_on = trained_on};
+                                   .trained_on = trained_on,
+                                   .unreadable =
+                                       o->note && o->list_unreadable ? note_unreadable : NULL,
+                                   .user = (void *)o};
     vit_status status =
         vit_choose(&options.kernels, &options.threads, o->cpu, o->threads, o->precision, error);
     if (status == VIT_OK) status = vit_dataset_open(d, o->data, &options, error);
     if (status == VIT_OK && !vit_config_has_decoder(c)) status = vit_dataset_need_classes(d, error);
     for (size_t i = 0; status == VIT_OK && o->note && i < d->note_count; i++)
         o->note(d->notes[i], o->user);
-    if (status == VIT_OK && o->note && o->list_unreadable) note_unreadable(o, d);
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* vit_write_report: the page of a training from its log, with its model and data where they are
- * given. */
+ * given; and vit_read_log. */
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
 #include "vit/report/log.h"
@@ -72,4 +72,24 @@ vit_status vit_write_report(const vit_report_options *options, vit_error *error)
     vit_fpmode_leave(host);
     vit_log_free(&log);
     return status;
+}
+
+vit_status vit_read_log(vit_log_summary *out, const char *path, vit_error *error) {
+    vit_log log;
+    *out = (vit_log_summary){.best_top1 = NAN, .last_top1 = NAN, .test_top1 = NAN};
+    if (!path) return vit_fail(error, VIT_ERROR_ARGUMENT, "the name of a log is missing");
+    const vit_status status = vit_log_read(&log, path, error);
+    if (status != VIT_OK) return status;
+    const vit_training_curves *c = &log.curves;
+    snprintf(out->preset, sizeof out->preset, "%s", log.preset);
+    snprintf(out->data, sizeof out->data, "%s", log.data);
+    out->step = log.report.step;
+    out->steps = log.report.facts.steps;
+    for (size_t i = 0; i < c->epoch_count; i++) {
+        out->last_top1 = c->epochs[i].val_top1;
+        out->best_top1 = fmax(out->best_top1, out->last_top1);
+    }
+    out->test_top1 = log.report.test_top1;
+    vit_log_free(&log);
+    return VIT_OK;
 }

@@ -1,15 +1,16 @@
-/* vit-report: shows the log of a training as a page. */
+/* vit-report: shows the log of a training as a page, or compares several. */
 #include <stddef.h>
 #include <string.h>
 
 #include "vit/base/sys.h"
 #include "vit/cli/parts/models.h"
-#include "vit/cli/parts/program.h"
+#include "vit/cli/parts/runs.h"
 
 typedef struct settings {
     const char *out, *model, *config, *data;
     int split; /* vit_split */
     uint64_t threads;
+    bool json;
 } settings;
 
 /* In the order of vit_split. */
@@ -20,7 +21,7 @@ static const vit_option options[] = {
     {VIT_OPTION(TEXT, "out", out, "FILE.html"),
      .help = "the page, one file that is complete in itself; also\n"
              "-o. A file that is not such a page is not replaced",
-     .letter = 'o', .required = true},
+     .letter = 'o'},
     {.kind = VIT_OPTION_GROUP, .help = "What it shows beside the curves"},
     {VIT_OPTION(TEXT, "model", model, "NAME|MODEL"),
      .help = "the model that was trained: shows the filters of its\n"
@@ -33,20 +34,25 @@ static const vit_option options[] = {
      .help = "which pictures of DATA (default: test)", .choices = splits},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     VIT_THREADS_OPTION(settings, "changes no byte (default: all processors)"),
+    {VIT_FLAG("json", json), .help = "of several logs: the table as one JSON object"},
 };
 
 static const vit_command command = {
     .name = "vit-report",
     .usage = "usage: vit-report LOG.jsonl -o FILE.html [OPTION...]\n"
+             "       vit-report LOG.jsonl LOG.jsonl... [--json]\n"
              "\n"
-             "Shows a training as a page that opens in any browser, without a network.\n"
+             "Shows a training as a page that opens in any browser, without a network; or\n"
+             "compares several in a table, with mean and standard deviation.\n"
              "\n"
              "  vit-train --data digits --log log.jsonl\n"
              "  vit-report log.jsonl -o digits.html\n"
              "      loss, accuracy, learning rate, speed: a point an epoch\n"
              "  vit-report log.jsonl -o digits.html --model digits.safetensors --data digits\n"
-             "      and the confusion matrix, with the pictures\n",
-    .operands = "LOG.jsonl",
+             "      and the confusion matrix, with the pictures\n"
+             "  vit-report digits-seed0.jsonl digits-seed1.jsonl digits-seed2.jsonl\n"
+             "      steps, and % right of held-back and test pictures, a line each\n",
+    .operands = "LOG.jsonl...",
     .notes = "vit-train --report FILE.html writes such a page while it trains, with finer\n"
              "curves.\n"
              "Exit status: 0 done, 1 failed, 2 wrong usage.\n",
@@ -78,11 +84,41 @@ static int run(const settings *s, const char *log) {
     return status == VIT_OK ? VIT_EXIT_OK : vit_say_error(&command, &error);
 }
 
+static int compare(const settings *s, char **paths, size_t count) {
+    vit_error error = {0};
+    bool fine = true;
+    vit_run *runs = vit_alloc(count, sizeof *runs);
+    if (!runs) vit_fail_memory(&error, "the trainings", count * sizeof *runs);
+    for (size_t i = 0; i < count && error.status == VIT_OK; i++) {
+        runs[i].name = paths[i];
+        vit_read_log(&runs[i].summary, paths[i], &error);
+    }
+    if (error.status == VIT_OK && s->json) {
+        vit_json_out json = {0};
+        vit_json_open(&json, NULL, '{');
+        vit_runs_json(&json, runs, count);
+        vit_json_close(&json, '}');
+        fine = vit_print_json(&command, &json);
+    } else if (error.status == VIT_OK) {
+        fine = vit_runs_text(&command, runs, count);
+    }
+    vit_free(runs);
+    if (error.status != VIT_OK) return vit_say_error(&command, &error);
+    return fine ? VIT_EXIT_OK : VIT_EXIT_FAILED;
+}
+
 int main(int argc, char **argv) {
     settings s = {0};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
-    if (argc != 2) return vit_say_usage(&command, "expected LOG.jsonl, the log of a training");
+    if (argc < 2) return vit_say_usage(&command, "expected LOG.jsonl, the log of a training");
+    if (argc > 2 && (s.out || s.model || s.data))
+        return vit_say_usage(&command, "a page is of one log: several are compared without --out, "
+                                       "--model and --data");
+    if (argc > 2) return vit_program_end(&command, compare(&s, argv + 1, (size_t)argc - 1));
+    if (!s.out)
+        return vit_say_usage(&command, "--out FILE.html is missing, or a second log to compare");
+    if (s.json) return vit_say_usage(&command, "--json is for several logs");
     if (s.data && !s.model)
         return vit_say_usage(&command, "--data needs --model, which classifies its pictures");
     if (strcmp(s.out, argv[1]) == 0)

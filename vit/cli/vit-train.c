@@ -7,11 +7,13 @@
 #include "vit/base/sys.h"
 #include "vit/cli/parts/interrupt.h"
 #include "vit/cli/parts/models.h"
+#include "vit/cli/parts/runs.h"
+#include "vit/cli/parts/seeds.h"
 #include "vit/cli/parts/train_report.h"
 
 typedef struct settings {
     const char *data, *preset, *init, *config, *out, *checkpoint, *log;
-    const char *report, *tensorboard, *teacher;
+    const char *report, *tensorboard, *teacher, *seeds;
     double epochs, minutes, save_every;
     vit_steps steps;
     uint64_t accumulate, seed, threads, patience;
@@ -26,7 +28,8 @@ typedef struct settings {
 enum { KEEP_LAST, KEEP_BEST };
 static const char *const keeps[] = {"last", "best", NULL};
 
-enum { HOW_LONG = 1 }; /* vit_option.exclusive of --epochs, --steps and --minutes */
+/* vit_option.exclusive of --epochs, --steps and --minutes; of --seed and --seeds */
+enum { HOW_LONG = 1, WHICH_SEED };
 
 /* A number from `low` to `high`. */
 #define RANGE(type, word, member, letter, low, high) \
@@ -126,7 +129,13 @@ static const vit_option options[] = {
      .help = "hold back N training pictures, or below 1 a share of\n"
              "them, to fit the temperature and to judge epochs\n"
              "(default: a tenth, at most 1,000)"},
-    {VIT_OPTION(COUNT, "seed", seed, "N"), .help = "same seed, same bytes (default: 0)"},
+    {VIT_OPTION(COUNT, "seed", seed, "N"), .help = "same seed, same bytes (default: 0)",
+     .exclusive = WHICH_SEED},
+    {VIT_OPTION(TEXT, "seeds", seeds, "A,B,..."),
+     .help = "a training for each seed, into NAME-seedA.safetensors,\n"
+             "...; at the end their mean and standard deviation.\n"
+             "--minutes is for all of them",
+     .exclusive = WHICH_SEED},
     {VIT_PRECISION_ROW("the preset's, or f32"), .key = "precision",
      .offset = offsetof(settings, keys)},
     VIT_THREADS_OPTION(settings, "changes no byte of the result (default: all processors)"),
@@ -173,7 +182,9 @@ static const vit_command command = {
              "  vit-train --data pets --minutes 10\n"
              "      your own pictures: pets/cat/*.jpg, pets/dog/*.jpg, ...\n"
              "  vit-train --data mnist --epochs 20 --checkpoint state --resume\n"
-             "      can be interrupted and run again; the model has the same bytes\n",
+             "      can be interrupted and run again; the model has the same bytes\n"
+             "  vit-train --data digits --epochs 5 --seeds 0,1,2 --log digits.jsonl\n"
+             "      three trainings, their mean and their standard deviation\n",
     .notes =
         "Progress is on standard error, the result on standard output. Ctrl-C (or\n"
         "SIGTERM, SIGHUP) finishes the step and saves a checkpoint, in NAME.checkpoint\n"
@@ -273,11 +284,12 @@ static int explain(const settings *s, const vit_train_report *report, const vit_
     int number = vit_interrupted();
     if (error->status != VIT_ERROR_CANCELLED || number == 0) {
         int exit_status = vit_say_error(&command, error);
-        return report->steps == 0 ? exit_status : VIT_EXIT_FAILED; /* once it has started */
+        return report->summary.steps == 0 ? exit_status : VIT_EXIT_FAILED; /* once it has started */
     }
     vit_string text = {0};
-    vit_string_add(&text, "interrupted after step %llu of %llu; ", (unsigned long long)report->step,
-                   (unsigned long long)report->steps);
+    vit_string_add(&text, "interrupted after step %llu of %llu; ",
+                   (unsigned long long)report->summary.step,
+                   (unsigned long long)report->summary.steps);
     if (s->checkpoint && (!report->saved_in || vit_path_same(s->checkpoint, report->saved_in))) {
         vit_string_add(&text, "the same command with --resume goes on from there");
     } else if (report->saved_in) {
@@ -301,7 +313,8 @@ static char *rescue_name(const char *out) {
     return copy;
 }
 
-static int train(const settings *s, const paths *p) {
+/* *outcome: what the training has reached. */
+static int train(const settings *s, const paths *p, vit_log_summary *outcome) {
     vit_error error = {0};
     vit_train_report report = {.command = &command,
                                .out = p->out,
@@ -318,6 +331,7 @@ static int train(const settings *s, const paths *p) {
     int exit_status = logged ? VIT_EXIT_OK : VIT_EXIT_FAILED;
     if (status != VIT_OK) exit_status = explain(s, &report, &error);
     vit_free(report.saved_in);
+    *outcome = report.summary;
     return exit_status;
 }
 
@@ -395,7 +409,7 @@ static void find_rescued(settings *s, const char *rescue, vit_error *error) {
 }
 
 /* Finds the files that the names stand for, and trains. */
-static int run(settings *s) {
+static int run(settings *s, vit_log_summary *outcome) {
     vit_error error = {0};
     paths p = {.out = s->out ? vit_strdup(s->out) : default_out(s)};
     p.rescue = p.out ? rescue_name(p.out) : NULL;
@@ -405,11 +419,82 @@ static int run(settings *s) {
     if (error.status == VIT_OK && s->teacher) vit_find_model(&p.teacher, s->teacher, &error);
     int exit_status = error.status != VIT_OK ? vit_say_error(&command, &error)
                       : s->find_lr           ? find_lr(s, &p)
-                                             : train(s, &p);
+                                             : train(s, &p, outcome);
     vit_free(p.init);
     vit_free(p.teacher);
     vit_free(p.rescue);
     vit_free(p.out);
+    return exit_status;
+}
+
+/* ---- several seeds ---- */
+
+/* Files and directories of a seed; owned. */
+typedef struct seed_places {
+    char *out, *log, *report, *tensorboard, *checkpoint;
+} seed_places;
+
+static vit_status name_places(seed_places *p, const settings *s, uint64_t seed, vit_error *error) {
+    char *out = s->out ? NULL : default_out(s);
+    *p = (seed_places){0};
+    if (!s->out && !out) return vit_fail_memory(error, "the name of the model", strlen(s->data));
+    vit_status status = vit_seed_file(&p->out, s->out ? s->out : out, seed, error);
+    vit_free(out);
+    if (status == VIT_OK) status = vit_seed_file(&p->log, s->log, seed, error);
+    if (status == VIT_OK) status = vit_seed_file(&p->report, s->report, seed, error);
+    if (status == VIT_OK) status = vit_seed_directory(&p->tensorboard, s->tensorboard, seed, error);
+    if (status == VIT_OK) status = vit_seed_directory(&p->checkpoint, s->checkpoint, seed, error);
+    return status;
+}
+
+static void free_places(seed_places *p) {
+    char *const names[] = {p->out, p->log, p->report, p->tensorboard, p->checkpoint};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) vit_free(names[i]);
+}
+
+/* Trains with one of the seeds. --minutes are shared by all of them: the first seed takes its part,
+ * the others take as many steps. */
+static int run_seed(const settings *s, const seed_places *p, const vit_seeds *seeds, size_t i,
+                    vit_run *runs) {
+    settings one = *s;
+    one.seed = seeds->values[i];
+    one.out = p->out;
+    one.log = p->log;
+    one.report = p->report;
+    one.tensorboard = p->tensorboard;
+    one.checkpoint = p->checkpoint;
+    one.minutes = i == 0 ? s->minutes / (double)seeds->count : 0;
+    if (s->minutes > 0 && i > 0)
+        one.steps = (vit_steps){runs[0].summary.step, runs[0].summary.steps};
+    runs[i].name = p->out;
+    return run(&one, &runs[i].summary);
+}
+
+static bool print_runs(const settings *s, const vit_run *runs, size_t count) {
+    if (!s->json) return vit_runs_text(&command, runs, count);
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "event", "seeds");
+    vit_runs_json(&json, runs, count);
+    vit_json_close(&json, '}');
+    return vit_print_json(&command, &json);
+}
+
+static int run_seeds(const settings *s) {
+    vit_error error = {0};
+    vit_seeds seeds;
+    vit_run runs[VIT_MOST_SEEDS] = {0};
+    seed_places named[VIT_MOST_SEEDS] = {0};
+    int exit_status = VIT_EXIT_OK;
+    if (vit_seeds_parse(&seeds, s->seeds, &error) != VIT_OK)
+        return vit_say_usage(&command, error.message);
+    for (size_t i = 0; i < seeds.count && exit_status == VIT_EXIT_OK; i++)
+        exit_status = name_places(&named[i], s, seeds.values[i], &error) == VIT_OK
+                          ? run_seed(s, &named[i], &seeds, i, runs)
+                          : vit_say_error(&command, &error);
+    if (exit_status == VIT_EXIT_OK && !print_runs(s, runs, seeds.count))
+        exit_status = VIT_EXIT_FAILED;
+    for (size_t i = 0; i < seeds.count; i++) free_places(&named[i]);
     return exit_status;
 }
 
@@ -436,7 +521,11 @@ int main(int argc, char **argv) {
         return vit_say_usage(&command, "--config: --init MODEL, whose config it is, is missing");
     if (same(s.log, s.out) || same(s.log, s.report) || same(s.report, s.out))
         return vit_say_usage(&command, "two of --out, --log and --report name the same file");
+    if (s.seeds && s.find_lr) return vit_say_usage(&command, "--find-lr is for one seed: --seed N");
+    if (s.seeds && s.resume && !s.checkpoint)
+        return vit_say_usage(&command, "--seeds with --resume needs --checkpoint DIR");
     vit_interrupt_catch();
-    exit_status = run(&s);
+    vit_log_summary outcome;
+    exit_status = s.seeds ? run_seeds(&s) : run(&s, &outcome);
     return vit_program_end(&command, exit_status);
 }

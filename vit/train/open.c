@@ -35,6 +35,19 @@ static vit_status check_options(const vit_train_options *o, vit_error *error) {
     return VIT_OK;
 }
 
+/* A file that cannot be read, beyond those that the data's notes name. Nothing else is known of the
+ * training yet. */
+static void note_unreadable(const char *problem, void *user) {
+    const vit_run *run = user;
+    char text[1500];
+    const vit_event event = {.kind = VIT_EVENT_NOTE,
+                             .text = text,
+                             .is_detail = true,
+                             .seconds = vit_clock() - run->pace.started};
+    snprintf(text, sizeof text, "left out: %s", problem);
+    vit_run_emit(run, &event);
+}
+
 /* A picture size that was asked for must be the data's: only pictures of folders are resized. */
 static vit_status open_data(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
@@ -45,7 +58,9 @@ static vit_status open_data(vit_run *run, vit_error *error) {
                                  .empty_classes = o->empty_classes,
                                  .parts_are_classes = o->parts_are_classes,
                                  .threads = run->threads,
-                                 .kernels = run->kernels};
+                                 .kernels = run->kernels,
+                                 .unreadable = note_unreadable,
+                                 .user = run};
     vit_preparation preparation; /* a model that is trained further keeps its preprocessing */
     vit_status status = o->init ? vit_run_open_init(run, &preparation, error) : VIT_OK;
     if (o->init) parts.preparation = &preparation;
@@ -257,18 +272,6 @@ static void step_back(vit_run *run, vit_checkpoint *c) {
     *c = earlier;
 }
 
-/* Names the files that cannot be read, beyond those that the data's notes name. */
-static void list_unreadable(const vit_run *run) {
-    for (size_t i = VIT_UNREADABLE_NAMED; i < run->data.unreadable_count; i++) {
-        char text[1100];
-        vit_event event = vit_run_event(run, VIT_EVENT_NOTE);
-        snprintf(text, sizeof text, "left out: %s", run->data.unreadable[i]);
-        event.text = text;
-        event.is_detail = true;
-        vit_run_emit(run, &event);
-    }
-}
-
 static void note_teacher(const vit_run *run) {
     char text[256];
     if (vit_match_said(text, &run->teacher.match, "the data", "the teacher"))
@@ -287,7 +290,6 @@ static vit_status start(vit_run *run, vit_error *error) {
     if (status == VIT_OK && o->init) status = vit_run_load_init(run, error);
     for (size_t i = 0; i < run->data.note_count && status == VIT_OK; i++)
         vit_run_note(run, "%s", run->data.notes[i]);
-    list_unreadable(run);
     if (status == VIT_OK) note_teacher(run);
     if (status == VIT_OK) vit_run_note_network(run);
     if (status == VIT_OK) vit_run_note_expected(run);

@@ -147,6 +147,7 @@ static vit_status open_log(vit_train_report *report, vit_error *error) {
 vit_status vit_train_report_start(vit_train_report *report, vit_error *error) {
     report->progress = vit_progress_start(!report->json);
     report->loss = NAN;
+    report->summary = (vit_log_summary){.best_top1 = NAN, .last_top1 = NAN, .test_top1 = NAN};
     vit_status status = report->log_path ? open_log(report, error) : VIT_OK;
     if (status != VIT_OK && report->log) {
         fclose(report->log);
@@ -209,11 +210,23 @@ static void keep_directory(vit_train_report *report, const char *path) {
     vit_string_free(&text);
 }
 
-void vit_train_report_event(vit_train_report *report, const vit_event *event) {
-    if (event->kind != VIT_EVENT_NOTE) {
-        report->step = event->step;
-        report->steps = event->steps;
+static void sum_up(vit_log_summary *s, const vit_event *event) {
+    if (event->kind == VIT_EVENT_NOTE) return;
+    s->step = event->step;
+    s->steps = event->steps;
+    if (event->kind == VIT_EVENT_START) {
+        snprintf(s->preset, sizeof s->preset, "%s", event->preset ? event->preset : "?");
+        snprintf(s->data, sizeof s->data, "%s", event->data ? event->data : "?");
+    } else if (event->kind == VIT_EVENT_EPOCH) {
+        s->last_top1 = event->val_top1;
+        s->best_top1 = fmax(s->best_top1, s->last_top1);
+    } else if (event->kind == VIT_EVENT_DONE) {
+        s->test_top1 = event->test_top1;
     }
+}
+
+void vit_train_report_event(vit_train_report *report, const vit_event *event) {
+    sum_up(&report->summary, event);
     if (event->kind == VIT_EVENT_CHECKPOINT) keep_directory(report, event->path);
     if (event->kind == VIT_EVENT_EPOCH) report->loss = event->loss;
     if (event->kind == VIT_EVENT_STEP || event->kind == VIT_EVENT_EPOCH) {

@@ -14,12 +14,12 @@ typedef struct vit_train_report {
     bool append;          /* continue the log; else it is emptied when the training starts */
     /* Set here: */
     FILE *log;
-    bool log_failed;      /* the log could not be written, which was reported */
-    bool started;         /* there was a START event */
-    vit_string early;     /* lines for the log from before that */
-    char *saved_in;       /* directory of the last checkpoint, freed by vit_free; NULL: none */
-    uint64_t step, steps; /* of the last event */
-    double loss;          /* of the last epoch, for events that have none; NaN before that */
+    bool log_failed;         /* the log could not be written, which was reported */
+    bool started;            /* there was a START event */
+    vit_string early;        /* lines for the log from before that */
+    char *saved_in;          /* directory of the last checkpoint, freed by vit_free; NULL: none */
+    double loss;             /* of the last epoch, for events that have none; NaN before that */
+    vit_log_summary summary; /* of what was reported so far */
     vit_progress progress;
 } vit_train_report;
 
