@@ -186,6 +186,27 @@ static vit_status take_pixels(vit_records *r, const vit_dataset *d, const vit_ar
     return status;
 }
 
+vit_status vit_dataset_prepare_records(vit_dataset *d, const vit_preparation *preparation,
+                                       int threads, vit_error *error) {
+    const vit_arrays was = {.height = d->height, .width = d->width, .channels = d->channels};
+    vit_records *const parts[] = {&d->train, &d->val, &d->test};
+    vit_status status = VIT_OK;
+    vit_dataset_prepare_as(d, preparation);
+    for (size_t i = 0; i < 3 && status == VIT_OK; i++) {
+        uint8_t *stored = parts[i]->pixels;
+        const vit_array_part part = {.images = stored, .count = parts[i]->count};
+        if (part.count == 0 || (d->test_is_val && parts[i] == &d->test)) continue;
+        parts[i]->pixels = NULL;
+        status = take_pixels(parts[i], d, &was, &part, threads, d->name, error);
+        vit_free(stored);
+        if (status == VIT_OK) continue;
+        vit_free(parts[i]->pixels);
+        parts[i]->pixels = NULL;
+    }
+    if (d->test_is_val) d->test = d->val;
+    return status;
+}
+
 static vit_status take_part(vit_records *r, const vit_dataset *d, const vit_arrays *a,
                             const vit_array_part *part, const char *what, int threads,
                             const char *name, vit_error *error) {

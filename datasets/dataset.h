@@ -103,7 +103,8 @@ typedef struct vit_dataset_options {
     unsigned need, want; /* bits of VIT_PART_*: parts that must be there, parts that are read if
                             they are there; others are not read */
     const vit_preparation *preparation; /* for pictures as people have them; NULL: it is chosen.
-                                           Sets of prepared records ignore it */
+                                           Sets of prepared records ignore it, except that grey
+                                           records become colours where it makes these */
     size_t height, width;   /* the size of pictures as people have them, without a preparation;
                                0: it is chosen */
     const char *trained_on; /* checksums of the data that the model to be tested was trained on

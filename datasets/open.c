@@ -242,6 +242,22 @@ static vit_status open_name(vit_dataset *out, const char *name, const vit_datase
 
 /* ---- one, or several ---- */
 
+/* Grey records for a network that takes colours are prepared like grey pictures in files. */
+static vit_status suit(vit_dataset *d, const vit_dataset_options *o, vit_error *error) {
+    const vit_preparation *p = o->preparation;
+    const bool in_memory = !d->train.drawing && !d->val.drawing && !d->test.drawing &&
+                           !d->train.files && !d->val.files && !d->test.files;
+    if (!p || p->channels != 3 || d->channels != 1 || !in_memory) return VIT_OK;
+    const size_t height = d->height, width = d->width;
+    d->is_digits = false;
+    const vit_status status = vit_dataset_prepare_records(d, p, o->threads, error);
+    if (status != VIT_OK) return status;
+    return vit_dataset_note(d, error,
+                            "the grey records of %s, %zu x %zu, are prepared as grey pictures are: "
+                            "%zu x %zu x 3",
+                            d->name, height, width, d->height, d->width);
+}
+
 static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset_options *options,
                            vit_error *error) {
     vit_status status;
@@ -266,6 +282,7 @@ static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset
         status = unknown(data, error);
     else
         status = open_name(out, data, options, error);
+    if (status == VIT_OK) status = suit(out, options, error);
     if (status != VIT_OK) vit_dataset_close(out);
     vit_free(directory);
     return status;

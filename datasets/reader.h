@@ -160,6 +160,11 @@ void vit_fitted_preparation(vit_preparation *out, size_t height, size_t width);
 vit_status vit_arrays_open(vit_dataset *out, const char *name, const vit_arrays *arrays,
                            const vit_dataset_options *options, vit_error *error);
 
+/* Prepares the records of all parts, which are in memory, as pictures are prepared. MEMORY, and the
+ * errors of vit_preprocess. */
+vit_status vit_dataset_prepare_records(vit_dataset *dataset, const vit_preparation *preparation,
+                                       int threads, vit_error *error);
+
 /* The SHA-256, hex, of the sizes, the labels and the pictures of a part. */
 void vit_arrays_checksum(char checksum[65], const vit_arrays *arrays, const vit_array_part *part);
 

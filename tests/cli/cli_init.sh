@@ -25,6 +25,27 @@ check "but the rest has" grep -qa adamw.m.blocks.1 $last
 run 0 "headed.safetensors" "the head is a new one: the weights are a backbone's" \
     vit-train --data pets --init "$published/timm_backbone" --steps 2 --out headed.safetensors
 run 0 "cat" "" vit-classify --model headed.safetensors "$published/picture.png"
+# grey records for a network of colours are prepared like grey pictures
+grey_records() {
+    python3 - <<'EOF'
+import os, struct
+os.makedirs("grey", exist_ok=True)
+for part, count in (("train", 40), ("t10k", 10)):
+    labels = bytes(i % 2 for i in range(count))
+    pixels = bytes((i % 2 * 200 + x * y) % 256 for i in range(count)
+                   for y in range(28) for x in range(28))
+    with open(f"grey/{part}-labels-idx1-ubyte", "wb") as f:
+        f.write(struct.pack(">II", 2049, count) + labels)
+    with open(f"grey/{part}-images-idx3-ubyte", "wb") as f:
+        f.write(struct.pack(">IIII", 2051, count, 28, 28) + pixels)
+EOF
+}
+grey_records
+run 0 "grey.safetensors" "the grey records of grey, 28 x 28, are prepared as grey pictures are: 24 x 40 x 3" \
+    vit-train --data grey --init "$published/timm_13_wide" --steps 4 --batch 8 \
+    --out grey.safetensors
+run 0 "10 pictures" "*" vit-evaluate --model grey.safetensors --data grey
+run 0 "0" "" vit-classify --model grey.safetensors "$published/picture.png"
 run 2 "" "the network has 2 blocks" \
     vit-train --data pets --init "$published/hf_4" --steps 2 --freeze 3
 run 2 "" "--config: --init MODEL, whose config it is, is missing" \

@@ -239,6 +239,8 @@ static void test_processor(void **state) {
          VIT_ERROR_UNSUPPORTED},
         {"\"size\": 24, \"image_processor_type\": \"SwinImageProcessor\"}",
          "\"SwinImageProcessor\"", "Siglip", VIT_ERROR_UNSUPPORTED},
+        {"\"size\": 24, \"image_processor_type\": \"DINOv3ViTImageProcessorFast\"}",
+         "resizes in floating point", "ViTImageProcessorFast", VIT_ERROR_UNSUPPORTED},
         {"\"size\": {\"shortest_edge\": 24, \"longest_edge\": 48}}", "\"longest_edge\" in \"size\"",
          "not supported", VIT_ERROR_UNSUPPORTED},
         {"\"size\": 24, \"rescale_offset\": true}", "\"rescale_offset\" is not supported",

@@ -181,6 +181,13 @@ static vit_status find_processor(const processor **found, const char **type,
         for (size_t k = 0; strncmp(*type, (*found)->name, n) == 0 && k < 5; k++)
             if (strcmp(*type + n, endings[k]) == 0) return VIT_OK;
     }
+    if (strncmp(*type, "DINOv3ViT", 9) == 0)
+        return vit_fail(
+            error, VIT_ERROR_UNSUPPORTED,
+            "%s: pictures are prepared by \"%s\", which resizes in floating point; that "
+            "is not supported: write \"ViTImageProcessorFast\" in its place to have "
+            "them resized in 8 bits, which changes features by less than a hundredth",
+            d->name, *type);
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: pictures are prepared by \"%s\", which is not supported: expected the "
                     "ImageProcessor of ViT, DeiT, Beit, CLIP, Bit, ConvNext or Siglip",
