@@ -214,7 +214,8 @@ def interruptions():
           [r[1] for r in asked("private/model.safetensors")] ==
           [None, "bytes=1000-", "bytes=3000-"], requests)
     check("the token goes to the hub alone", all(
-        ("hf_secret" in r[2]) == ("resolve" in r[0] or "cache" in r[0]) for r in requests), requests)
+        ("hf_secret" in r[2]) == ("resolve" in r[0] or "cache" in r[0])
+        for r in requests), requests)
     part = os.path.join(work, "later", "model.safetensors.part")
     breaks[:] = [500] * 3
     fetch("own/private", "later", env={"HF_TOKEN": "hf_secret"}, status=1,
@@ -233,8 +234,8 @@ def interruptions():
         check("ends as the file", same(name, plain, plain))
     no_ranges = True
     breaks[:] = [700]
-    fetch("own/private", "norange", env={"HF_TOKEN": "hf_secret"}, name="a server that cannot go on",
-          says=("starting over",))
+    fetch("own/private", "norange", env={"HF_TOKEN": "hf_secret"},
+          name="a server that cannot go on", says=("starting over",))
     check("sends it whole", same("norange", plain, plain))
     no_ranges = False
     wrong.add("model.safetensors")

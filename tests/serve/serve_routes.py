@@ -1,5 +1,5 @@
-"""vit-serve as the clients of KServe (V1, V2), TorchServe and Hugging Face ask it: what their servers
-would answer; called by serve-routes.sh. scripts/check-serve has those clients themselves."""
+"""vit-serve as the clients of KServe (V1, V2), TorchServe and Hugging Face ask it: what their
+servers would answer; called by serve-routes.sh. scripts/check-serve has those clients themselves."""
 import json
 import os
 import shutil

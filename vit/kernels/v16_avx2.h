@@ -19,9 +19,9 @@
 typedef struct v16 {
     __m256 lo, hi;
 } v16;
-/* a b + c as a step of a tile. The instruction is written out so that the sum stays in its register:
- * gcc 12 lets the sum and the factors change places from step to step, runs out of registers for
- * that, and keeps sums in memory, whose latency then is part of every chain. */
+/* a b + c as a step of a tile. The instruction is written out so that the sum stays in its
+ * register: gcc 12 lets the sum and the factors change places from step to step, runs out of
+ * registers for that, and keeps sums in memory, whose latency then is part of every chain. */
 static inline v16 v16_step(v16 a, v16 b, v16 c) {
     __asm__("vfmadd231ps %2, %1, %0" : "+x"(c.lo) : "x"(a.lo), "x"(b.lo));
     __asm__("vfmadd231ps %2, %1, %0" : "+x"(c.hi) : "x"(a.hi), "x"(b.hi));

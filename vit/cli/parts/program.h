@@ -50,8 +50,8 @@ extern const char *const vit_turn_names[];      /* "model", "exif", "never", NUL
 #define VIT_PRECISION_OPTION(settings, otherwise) \
     { VIT_PRECISION_ROW(otherwise), .offset = offsetof(settings, precision) }
 
-/* For programs that answer: takes f32, with a note, in place of a precision that this processor does
- * not have. */
+/* For programs that answer: takes f32, with a note, in place of a precision that this processor
+ * does not have. */
 void vit_precision_here(const vit_command *command, int *precision);
 
 /* A sentence in the notes of a program, which continues it. */

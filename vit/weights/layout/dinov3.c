@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* values: the tensor's, [count], freed by vit_free. */
-static vit_status read(float **values, const vit_binding *b, const vit_tensor *t,
-                       vit_error *error) {
+static vit_status read_tensor(float **values, const vit_binding *b, const vit_tensor *t,
+                              vit_error *error) {
     *values = vit_alloc(t->count, sizeof **values);
     if (!*values) return vit_fail_memory(error, "a tensor", t->count * sizeof **values);
     return vit_tensors_read(b->file, t, *values, error);
@@ -25,7 +25,7 @@ static bool are_periods(const vit_config *c, const float *values, size_t count) 
 static vit_status read_periods(vit_config *c, const vit_binding *b, const vit_tensor *t,
                                vit_error *error) {
     float *values;
-    vit_status status = read(&values, b, t, error);
+    vit_status status = read_tensor(&values, b, t, error);
     bool known = false;
     for (int rounded = 0; rounded < 2 && status == VIT_OK && !known; rounded++) {
         c->rope_rounded = rounded;
@@ -45,7 +45,7 @@ static vit_status read_mask(vit_config *c, const vit_binding *b, const vit_tenso
                             vit_error *error) {
     const size_t a = vit_config_attention_dim(c);
     float *values;
-    vit_status status = read(&values, b, t, error);
+    vit_status status = read_tensor(&values, b, t, error);
     bool known = t->count == 3 * a;
     for (size_t i = 0; i < a && status == VIT_OK && known; i++)
         known = values[i] == 1 && values[2 * a + i] == 1 && !(values[a + i] > 0);
