@@ -244,6 +244,9 @@ MODELS  = $(wildcard models/*.safetensors models/*.json)
 VERSION = $(shell sed -n 's/.*define VIT_VERSION "\(.*\)".*/\1/p' vit/vit.h)
 OPENMP  = $(if $(findstring clang,$(CC)),-lomp,-lgomp)
 
+# What is installed has no symbols for a debugger; $(BUILD) keeps them.
+STRIP ?= strip
+
 AT_BIN    = $(DESTDIR)$(PREFIX)/bin
 AT_MAN    = $(DESTDIR)$(PREFIX)/share/man/man1
 AT_SHARE  = $(DESTDIR)$(PREFIX)/share/vit
@@ -259,7 +262,7 @@ AT_FISH   = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
 install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(MAN) $(COMPLETE)
 	install -d $(AT_BIN) $(AT_MAN) $(AT_MODELS) $(AT_HEADER) $(AT_LIB)/pkgconfig
-	install $(PROGRAMS) $(AT_BIN)
+	install -s --strip-program=$(STRIP) $(PROGRAMS) $(AT_BIN)
 	install -m 644 $(MAN) $(AT_MAN)
 	install -d $(AT_BASH) $(AT_ZSH) $(AT_FISH)
 	for name in $(NAMES); do from=$(BUILD)/completions/$$name; \
@@ -268,7 +271,7 @@ install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(MAN) $(COMPL
 	$(if $(MODELS),install -m 644 $(MODELS) $(AT_MODELS))
 	install -m 644 $(HEADERS) $(AT_HEADER)
 	install -m 644 $(BUILD)/lib/libvit.a $(AT_LIB)
-	install -m 755 $(BUILD)/lib/libvit.so $(AT_LIB)/libvit.so.0
+	install -s --strip-program=$(STRIP) -m 755 $(BUILD)/lib/libvit.so $(AT_LIB)/libvit.so.0
 	ln -sf libvit.so.0 $(AT_LIB)/libvit.so
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 	  -e 's|@OPENMP@|$(OPENMP)|' vit/libvit.pc.in >$(AT_LIB)/pkgconfig/libvit.pc

@@ -95,6 +95,7 @@ check "faithful: trapezoids" holds \
     for l in lines for k in ("deletion", "insertion"))'
 check "faithful: another random order for each picture" holds 'lines[2]["map"] != lines[5]["map"]'
 vit-explain --faithful --method relevance,occlusion "$picture" >out 2>&1
+check "faithful: which way is better" grep -qE '^better: +lower +higher$' out
 check "faithful: a table" grep -qE '^occlusion +0\.[0-9]{4} +0\.[0-9]{4}$' out
 
 # Adebayo et al., Sanity Checks for Saliency Maps: without what was learnt, a map is another.

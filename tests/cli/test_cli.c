@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/support/scratch.h"
 #include "tests/support/unit.h"
@@ -103,6 +104,36 @@ static void test_progress_line_leaves_out_the_unknown(void **state) {
                              .images_per_second = (double)NAN,
                              .seconds_left = (double)NAN};
     assert_line(&event, (double)NAN, SIZE_MAX, "epoch 2 of 2");
+}
+
+/* Where no line can be redrawn, a long epoch writes lines of its own, now and then. */
+static void test_progress_within_an_epoch(void **state) {
+    vit_event event = {.kind = VIT_EVENT_STEP,
+                       .epoch = 0.5,
+                       .epochs = 2,
+                       .step = 25,
+                       .steps = 100,
+                       .loss = 0.25,
+                       .images_per_second = (double)NAN,
+                       .seconds_left = 92};
+    static const char expected[] = "epoch 0.50 of 2   25 %   loss 0.2500   1:32 left\n";
+    char text[256];
+    FILE *file = tmpfile();
+    const int saved = dup(STDERR_FILENO);
+    (void)state;
+    assert_non_null(file);
+    dup2(fileno(file), STDERR_FILENO);
+    vit_progress progress = vit_progress_start(true);
+    vit_progress_show(&progress, &event); /* too soon */
+    progress.every = 0;
+    vit_progress_show(&progress, &event);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    rewind(file);
+    const size_t size = fread(text, 1, sizeof text - 1, file);
+    text[size] = '\0';
+    fclose(file);
+    assert_string_equal(text, expected);
 }
 
 static void test_durations_and_counts(void **state) {
@@ -246,6 +277,7 @@ int main(void) {
         cmocka_unit_test(test_json_line_that_cannot_be_written),
         cmocka_unit_test(test_progress_line_fits),
         cmocka_unit_test(test_progress_line_leaves_out_the_unknown),
+        cmocka_unit_test(test_progress_within_an_epoch),
         cmocka_unit_test(test_durations_and_counts),
         cmocka_unit_test(test_nothing_steers_the_terminal),
         IN_DIRECTORY(test_names),

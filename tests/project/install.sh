@@ -53,6 +53,11 @@ serve=
     cd "$tree" && find models -maxdepth 1 -name '*.safetensors' -o -maxdepth 1 -name '*.json' |
         sed 's|^|./usr/share/vit/|'
 } | sort >expected
+has_symbols() {
+    nm "$1" 2>/dev/null | grep -q ' T main$'
+}
+check "without symbols for a debugger" fails has_symbols "$stage/usr/bin/vit-train"
+check "which the build has" has_symbols "$BUILD/bin/vit-train"
 files "$stage" >installed
 check "these files" diff expected installed
 check "libvit.pc names the final place" \
@@ -104,6 +109,9 @@ check "no steps are a usage error" refuses 2 '^usage: train' ./train-shared none
 
 "$BUILD/bin/vit-train" --data digits --steps 20 --batch 32 --out digits.safetensors >log 2>&1
 "$BUILD/examples/draw_digit" digit.png 18 >>log 2>&1
+check "draw_digit --help" sh -c "'$BUILD/examples/draw_digit' --help | grep -q '^usage: draw_digit'"
+check "draw_digit: no file is called as an option" \
+    sh -c "! '$BUILD/examples/draw_digit' --png 2>said && [ ! -e ./--png ]"
 check "classify reads a file" writes '^from the file: [0-9], [0-9.]* %$' \
     ./classify-shared digits.safetensors digit.png
 check "and memory alike" sh -c '

@@ -317,8 +317,9 @@ static void add_json(vit_json_out *json, const explainer *e, const char *name, v
 
 static void print_areas(const explainer *e, const char *name, const vit_map *map,
                         const vit_curves *curves) {
-    printf("%s: %s\n%-12s %9s %9s\n", name, vit_model_label(e->model, map->class_index), "",
-           "deletion", "insertion");
+    printf("%s: %s\n%-12s %9s %9s\n%-12s %9s %9s\n", name,
+           vit_model_label(e->model, map->class_index), "", "deletion", "insertion",
+           "better:", "lower", "higher");
     for (size_t i = 0; i < e->method_count; i++)
         printf("%-12s %9.4f %9.4f\n", vit_method_name(e->methods[i]), curves[i].deletion_area,
                curves[i].insertion_area);

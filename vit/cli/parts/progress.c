@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "vit/base/sys.h"
 #include "vit/cli/parts/program.h"
 
 char *vit_format_duration(char text[32], double seconds) {
@@ -47,6 +48,10 @@ void vit_progress_line(vit_string *out, const vit_event *event, double val_top1,
                    format_epoch(total, event->epochs));
     add_part(out, &width, "epoch ", epoch.failed ? "?" : epoch.text, "");
     vit_string_free(&epoch);
+    if (event->kind == VIT_EVENT_STEP && event->steps > 0)
+        add_part(out, &width, "",
+                 vit_format_fixed(value, 100 * (double)event->step / (double)event->steps, 0),
+                 " %");
     if (isfinite(event->loss))
         add_part(out, &width, "loss ", vit_format_fixed(value, event->loss, 4), "");
     if (isfinite(val_top1))
@@ -72,8 +77,11 @@ static size_t terminal_width(void) {
 vit_progress vit_progress_start(bool epochs) {
     const char *term = getenv("TERM");
     bool dumb = !term || *term == '\0' || strcmp(term, "dumb") == 0;
-    return (vit_progress){
-        .redraw = isatty(STDERR_FILENO) && !dumb, .epochs = epochs, .val_top1 = NAN};
+    return (vit_progress){.redraw = isatty(STDERR_FILENO) && !dumb,
+                          .epochs = epochs,
+                          .val_top1 = NAN,
+                          .every = 60,
+                          .written = vit_clock()};
 }
 
 void vit_progress_clear(vit_progress *progress) {
@@ -101,11 +109,14 @@ static void draw(vit_progress *progress, const vit_event *event) {
 
 void vit_progress_show(vit_progress *progress, const vit_event *event) {
     const bool is_epoch = event->kind == VIT_EVENT_EPOCH;
+    const bool is_due =
+        is_epoch || (!progress->redraw && vit_clock() - progress->written >= progress->every);
     vit_string line = {0};
     if (is_epoch) progress->val_top1 = event->val_top1;
-    if (is_epoch && progress->epochs) {
+    if (is_due && progress->epochs) {
         vit_progress_clear(progress);
-        vit_progress_line(&line, event, event->val_top1, SIZE_MAX);
+        progress->written = vit_clock();
+        vit_progress_line(&line, event, progress->val_top1, SIZE_MAX);
         if (!line.failed) fprintf(stderr, "%s\n", line.text);
         vit_string_free(&line);
     } else if (progress->redraw) {

@@ -1,5 +1,5 @@
 /* The progress of a training, on standard error: on a terminal one line that is redrawn in place,
- * and everywhere a line for each epoch. */
+ * and everywhere a line for each epoch; where nothing is redrawn, also one a minute within it. */
 #ifndef VIT_CLI_PARTS_PROGRESS_H
 #define VIT_CLI_PARTS_PROGRESS_H
 
@@ -10,6 +10,8 @@ typedef struct vit_progress {
     bool epochs;     /* write a line for each epoch */
     size_t drawn;    /* columns of the line that is on the terminal now */
     double val_top1; /* of the last epoch; NaN: none yet */
+    double every;    /* seconds after which another line is written, if nothing is redrawn */
+    double written;  /* vit_clock() at the last line */
 } vit_progress;
 
 /* epochs: write a line for each epoch. */
