@@ -220,7 +220,18 @@ static void test_pytorch_smoothing(void **state) {
 #define BATCH 64
 
 /* Ragged everywhere: 5 tokens, dim 40, heads of 10, MLP 50, 7 classes. */
-typedef enum form { TIMM, LECTURE, ORIGINAL, CONVOLVES, GATED, MAP, CCT, TURNED, FORMS } form;
+typedef enum form {
+    TIMM,
+    LECTURE,
+    ORIGINAL,
+    CONVOLVES,
+    GATED,
+    MAP,
+    CCT,
+    TURNED,
+    RELATIVE,
+    FORMS
+} form;
 
 static vit_config ragged(form f) {
     vit_config c = vit_config_default();
@@ -258,6 +269,10 @@ static vit_config ragged(form f) {
         c.activation = VIT_GELU_TANH;
         c.prefix_positions = false;
         c.registers = 3;
+    }
+    if (f == RELATIVE) {
+        c.relative = VIT_RELATIVE_BLOCKS;
+        c.init = VIT_INIT_TIMM;
     }
     if (f == TURNED) {
         c.rope = VIT_ROPE_MIXED;
@@ -534,6 +549,9 @@ int main(void) {
         PYTORCH("eva"),
         PYTORCH("norms_inside"),
         PYTORCH("map_heads"),
+        PYTORCH("relative"),
+        PYTORCH("relative_class"),
+        PYTORCH("relative_shared"),
         PYTORCH("conv_class"),
         PYTORCH("cct"),
         PYTORCH("cct_one"),

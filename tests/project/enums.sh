@@ -50,7 +50,6 @@ VIT_SCALE_HEAD_DIM vit/weights/export/describe.c the one that other libraries ha
 VIT_SILU vit/weights/export/describe.c the one function that timm gates by
 VIT_OF_DECODERS vit/model/switches.c whether an encoder can have the key
 VIT_PARAMETER_EMBEDDING vit/model/parameters.c the one table that can also be the head
-VIT_PARAMETER_POSITIONS vit/weights/file/model_file.c the one tensor that depends on the size
 VIT_TARGET_ONNX vit/api/model_convert.c the one layout that is a single file
 VIT_PIECES_WORDPIECE vit/text/tokenizer_files.c the one kind that transformers cleans up
 VIT_STOP_EARLY vit/model/run/search.c whether to stop at once

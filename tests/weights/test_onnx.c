@@ -185,6 +185,8 @@ static void test_structure(void **state) {
         "{\"positions\": \"none\", \"registers\": 1}",
         "{\"rope\": \"axial\", \"qk_norm\": true, \"registers\": 1}",
         "{\"rope\": \"centered\", \"rope_halves\": true, \"positions\": \"none\"}",
+        "{\"relative\": \"blocks\", \"pool\": \"mean\", \"key_bias\": false}",
+        "{\"relative\": \"shared\", \"attention_norm\": true, \"mlp_norm\": true}",
         "{\"rope\": \"mixed\", \"rope_columns_first\": true}",
         "{\"registers\": 2, \"prefix_positions\": false, \"layer_scale\": true, \"qk_norm\": true}",
         "{\"pool\": \"map\", \"norm_pre\": true, \"activation\": \"gelu_tanh\"}",

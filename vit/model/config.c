@@ -59,6 +59,12 @@ static vit_status check_choices(const vit_config *c, vit_error *error) {
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"positions\" \"%s\" needs a \"dim\" divisible by 4, not %zu",
                         vit_positions[c->positions].name, c->dim);
+    const vit_relative_row *relative = &vit_relatives[c->relative];
+    if ((relative->blocks || relative->shared) && vit_config_prefix(c) > (size_t)c->class_token)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"relative\" \"%s\" is for networks without \"registers\" and "
+                        "distillation token",
+                        relative->name);
     if (vit_ropes[c->rope].turns && vit_config_head_dim(c) % 4 != 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"rope\" \"%s\" needs heads of a width divisible by 4, not %zu",
@@ -199,6 +205,11 @@ size_t vit_config_features(const vit_config *c) {
 bool vit_config_norms_tokens(const vit_config *c) {
     const vit_pool_row *pool = &vit_pools[c->pool];
     return c->final_norm && (pool->normed || (pool->choice && c->norm_before_pool));
+}
+
+vit_relative_shape vit_config_relative(const vit_config *c) {
+    return (vit_relative_shape){c->height / c->patch, c->width / c->patch, c->heads,
+                                c->class_token};
 }
 
 vit_patch_shape vit_config_patch_shape(const vit_config *c) {

@@ -6,6 +6,7 @@
 #include "vit/base/error.h"
 #include "vit/ops/activation.h"
 #include "vit/ops/patch.h"
+#include "vit/ops/relative.h"
 
 typedef enum vit_stem {
     VIT_STEM_LINEAR, /* patches and one linear layer, x_p E: the ViT */
@@ -52,6 +53,14 @@ typedef enum vit_rope {
     VIT_ROPE_MIXED,    /* by both, with learned frequencies for each block and head: RoPE-ViT */
     VIT_ROPE_COUNT,
 } vit_rope;
+
+/* Relative position bias: a learned number for each head and distance is added to scores. */
+typedef enum vit_relative {
+    VIT_RELATIVE_NONE,
+    VIT_RELATIVE_BLOCKS, /* each block has a table: BEiT's classifiers */
+    VIT_RELATIVE_SHARED, /* one for all blocks: its pre-trained models */
+    VIT_RELATIVE_COUNT,
+} vit_relative;
 
 /* What the head is given of the tokens' last states. */
 typedef enum vit_pool {
@@ -133,11 +142,17 @@ typedef struct vit_rope_row {
     bool scales;  /* they may be scaled to a grid, rope_reference */
 } vit_rope_row;
 
+typedef struct vit_relative_row {
+    const char *name;
+    bool blocks, shared; /* tables in each block, or one beside them */
+} vit_relative_row;
+
 extern const vit_stem_row vit_stems[];
 extern const vit_pool_row vit_pools[];
 extern const vit_head_row vit_heads[];
 extern const vit_position_row vit_positions[];
 extern const vit_rope_row vit_ropes[];
+extern const vit_relative_row vit_relatives[];
 
 /* One stack of blocks, with what stands before and after them. switches.inc has the fields. */
 #define SWITCH(type, field, ...) type field;
@@ -236,6 +251,9 @@ bool vit_config_norms_tokens(const vit_config *config);
 
 /* Tokens of a sample, at most, in the longer of its two stacks. */
 size_t vit_config_rows(const vit_config *config);
+
+/* The grid of a relative position bias. */
+vit_relative_shape vit_config_relative(const vit_config *config);
 
 /* How the picture is cut into patches. */
 vit_patch_shape vit_config_patch_shape(const vit_config *config);

@@ -56,6 +56,7 @@ static void init_torch(float *values, const vit_parameter *p, vit_random *r) {
         fill(values, p->count, 1);
         break;
     case VIT_PARAMETER_BETA:
+    case VIT_PARAMETER_RELATIVE:
         fill(values, p->count, 0);
         break;
     }
@@ -83,6 +84,7 @@ static void init_timm(float *values, const vit_parameter *p, vit_random *r) {
         break;
     case VIT_PARAMETER_BIAS:
     case VIT_PARAMETER_BETA:
+    case VIT_PARAMETER_RELATIVE:
         fill(values, p->count, 0);
         break;
     }

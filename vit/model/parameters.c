@@ -46,6 +46,24 @@ bool vit_is_weight(const vit_parameter *p) {
     case VIT_PARAMETER_GAMMA:
     case VIT_PARAMETER_BETA:
     case VIT_PARAMETER_EMBEDDING:
+    case VIT_PARAMETER_RELATIVE:
+    case VIT_PARAMETER_FREQUENCIES:
+        break;
+    }
+    return false;
+}
+
+bool vit_resamples(const vit_parameter *p) {
+    switch (p->kind) {
+    case VIT_PARAMETER_POSITIONS:
+        return true;
+    case VIT_PARAMETER_WEIGHT:
+    case VIT_PARAMETER_CLASS_TOKEN:
+    case VIT_PARAMETER_BIAS:
+    case VIT_PARAMETER_GAMMA:
+    case VIT_PARAMETER_BETA:
+    case VIT_PARAMETER_EMBEDDING:
+    case VIT_PARAMETER_RELATIVE:
     case VIT_PARAMETER_FREQUENCIES:
         break;
     }
@@ -236,6 +254,11 @@ static void text_embedding(walk *w, vit_weights *v, vit_gradients *g) {
     g->head[0] = (vit_linear_gradient){.weight = gradient(w, p)};
 }
 
+static shape relative_shape(const vit_config *c) {
+    const vit_relative_shape s = vit_config_relative(c);
+    return (shape){2, {vit_relative_rows(&s), c->heads}};
+}
+
 static void embedding(walk *w, vit_weights *v, vit_gradients *g) {
     const vit_config *c = w->config;
     if (vit_stems[c->stem].texts) text_embedding(w, v, g);
@@ -248,6 +271,9 @@ static void embedding(walk *w, vit_weights *v, vit_gradients *g) {
     if (vit_positions[c->positions].learned)
         alone(w, VIT_PARAMETER_POSITIONS, "pos_embed",
               (shape){3, {1, vit_config_positions(c), c->dim}}, &v->positions, &g->positions);
+    if (vit_relatives[c->relative].shared)
+        alone(w, VIT_PARAMETER_RELATIVE, "rel_pos_bias.relative_position_bias_table",
+              relative_shape(c), &v->relative, &g->relative);
     if (vit_ropes[c->rope].learned)
         alone(w, VIT_PARAMETER_FREQUENCIES, "rope.freqs",
               (shape){4, {2, c->depth, c->heads, vit_config_head_dim(c) / 2}}, &v->rope_freqs,
@@ -292,6 +318,9 @@ static void block(walk *w, vit_block_weights *v, vit_block_gradients *g) {
     norm(w, "norm1", d, &v->norm1, &g->norm1);
     linear(w, "attn.qkv", d, 3 * a, c->qkv_bias, &v->qkv, &g->qkv);
     if (c->qkv_bias && !c->key_bias) take_key_bias(w, a);
+    if (vit_relatives[c->relative].blocks)
+        alone(w, VIT_PARAMETER_RELATIVE, "attn.relative_position_bias_table", relative_shape(c),
+              &v->relative, &g->relative);
     if (c->qk_norm) norm(w, "attn.q_norm", head, &v->q_norm, &g->q_norm);
     if (c->qk_norm) norm(w, "attn.k_norm", head, &v->k_norm, &g->k_norm);
     if (c->attention_norm) norm(w, "attn.norm", a, &v->attention_norm, &g->attention_norm);
@@ -305,9 +334,9 @@ static void block(walk *w, vit_block_weights *v, vit_block_gradients *g) {
     if (c->layer_scale) alone(w, VIT_PARAMETER_GAMMA, "ls2.gamma", scale, &v->ls2, &g->ls2);
 }
 
-/* The frequencies of block i, of rows and of columns, in the tensor of all blocks. */
-static void block_rope(const vit_config *c, size_t i, const vit_weights *v,
-                       const vit_gradients *g) {
+/* What block i has of tensors that all blocks share. */
+static void block_positions(const vit_config *c, size_t i, const vit_weights *v,
+                            const vit_gradients *g) {
     const size_t count = vit_config_attention_dim(c) / 2;
     for (size_t axis = 0; axis < 2; axis++) {
         const size_t at = (axis * c->depth + i) * count;
@@ -315,6 +344,9 @@ static void block_rope(const vit_config *c, size_t i, const vit_weights *v,
         if (g->blocks && g->rope_freqs) g->blocks[i].rope_freqs[axis] = g->rope_freqs + at;
     }
     if (v->blocks) v->blocks[i].rope = v->fixed_rope;
+    if (!vit_relatives[c->relative].shared) return;
+    if (v->blocks) v->blocks[i].relative = v->relative;
+    if (g->blocks) g->blocks[i].relative = g->relative;
 }
 
 static void map_pool(walk *w, vit_map_weights *v, vit_map_gradients *g) {
@@ -393,7 +425,7 @@ static void stack(walk *w, vit_weights *v, vit_gradients *g) {
         w->layer = first + numbered * (i + 1);
         block(w, v->blocks ? &v->blocks[i] : &no_weights,
               g->blocks ? &g->blocks[i] : &no_gradients);
-        block_rope(w->config, i, v, g);
+        block_positions(w->config, i, v, g);
     }
     w->prefix[0] = '\0';
     w->layer = first + numbered * (w->config->depth + 1);

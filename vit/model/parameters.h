@@ -17,6 +17,7 @@ typedef enum vit_parameter_kind {
     VIT_PARAMETER_GAMMA,       /* of a layer norm, or a layer scale */
     VIT_PARAMETER_BETA,        /* of a layer norm */
     VIT_PARAMETER_EMBEDDING,   /* [ids][D]: a row for each id of a text */
+    VIT_PARAMETER_RELATIVE,    /* of a relative position bias, [distances][heads] */
     VIT_PARAMETER_FREQUENCIES, /* of rotary positions, [2][L][heads][d / 2]: for each
                                   coordinate */
 } vit_parameter_kind;
@@ -41,6 +42,9 @@ typedef struct vit_parameter {
 
 /* Whether it is a WEIGHT. */
 bool vit_is_weight(const vit_parameter *p);
+
+/* Whether it is positions, which are resampled for pictures of another size. */
+bool vit_resamples(const vit_parameter *p);
 
 /* The offset of a linear layer's weight that is kept in its packed form alone. */
 #define VIT_ONLY_PACKED SIZE_MAX
@@ -117,6 +121,7 @@ typedef struct vit_block_weights {
     vit_norm attention_norm, mlp_norm; /* of the heads' output, of the MLP's hidden layer */
     const float *ls1, *ls2;            /* [D], layer scale of MSA and MLP; or NULL */
     const float *rope;                 /* [N][2][d / 2], angles that are not learned; or NULL */
+    const float *relative;             /* [distances][heads], relative position bias; or NULL */
     const float *rope_freqs[2];        /* [heads][d / 2] each, learned frequencies; or NULL */
     vit_norm cross_norm;               /* cross-attention */
     vit_linear cross_q, cross_kv, cross_proj;
@@ -139,6 +144,7 @@ typedef struct vit_weights {
     const float *positions;  /* [vit_config_positions][D], E_pos */
     float *fixed_positions;  /* owned: positions that are not learned; else NULL */
     float *fixed_rope;       /* owned: angles of rotary positions that are not learned; else NULL */
+    const float *relative;   /* the table that blocks share; NULL: there is none */
     const float *rope_freqs; /* [2][L][heads][d / 2], learned frequencies; NULL: there are none */
     vit_linear convs[VIT_MOST_CONVS]; /* of a convolutional stem */
     vit_linear patch_embed;           /* E, or the projection after the convolutions; out 0: none */
@@ -162,6 +168,7 @@ typedef struct vit_block_gradients {
     vit_norm_gradient q_norm, k_norm;
     vit_norm_gradient attention_norm, mlp_norm;
     float *ls1, *ls2;
+    float *relative;
     float *rope_freqs[2];
     vit_norm_gradient cross_norm;
     vit_linear_gradient cross_q, cross_kv, cross_proj;
@@ -177,6 +184,7 @@ typedef struct vit_gradients {
     float *prefix[VIT_PREFIX_KINDS];
     float *embedding;
     float *positions;
+    float *relative;
     float *rope_freqs;
     vit_linear_gradient convs[VIT_MOST_CONVS];
     vit_linear_gradient patch_embed;

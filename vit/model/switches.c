@@ -66,6 +66,10 @@ const vit_rope_row vit_ropes[] = {{.name = "none"},
                                   {.name = "mixed", .turns = true, .learned = true}};
 VIT_CHECK_ROWS(vit_ropes, VIT_ROPE_COUNT);
 
+const vit_relative_row vit_relatives[] = {
+    {.name = "none"}, {.name = "blocks", .blocks = true}, {.name = "shared", .shared = true}};
+VIT_CHECK_ROWS(vit_relatives, VIT_RELATIVE_COUNT);
+
 static const char *const patch_orders[] = {"conv", "pixel"};
 static const char *const norm_places[] = {"pre", "post"};
 static const char *const attention_scales[] = {"head_dim", "dim"};

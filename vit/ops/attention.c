@@ -67,6 +67,8 @@ static attention part_of(const attention *a, size_t sample, size_t head) {
     if (a->p_out) part.p_out += weights;
     if (a->p) part.p += weights;
     if (a->dp_out) part.dp_out += weights;
+    if (a->s.bias) part.s.bias += head * a->s.bias_head;
+    if (a->s.d_scores) part.s.d_scores += weights;
     if (!a->d_o) return part;
     part.d_o += at.query * s->o_row + column;
     part.dq += at.query * s->q_row + column;
@@ -260,11 +262,30 @@ static void clear_masked(const attention *a, float *x, size_t query) {
     memset(x + n, 0, (padded - n) * sizeof *x);
 }
 
+/* Adds the bias of a block of queries of each head. */
+static void add_bias(const attention *a, float *p, size_t first, size_t count) {
+    const size_t padded = vit_padded(a->s.keys);
+    for (size_t h = 0; h < a->together; h++) {
+        const float *bias = a->s.bias + h * a->s.bias_head + first * padded;
+        for (size_t i = 0; i < count; i++, p += padded, bias += padded)
+            a->exec->kernels->add(p, bias, a->s.keys);
+    }
+}
+
+/* Hands the gradients of a block's scores to the caller. */
+static void keep_scores(const attention *a, const float *ds, size_t first, size_t count) {
+    const size_t padded = vit_padded(a->s.keys);
+    for (size_t h = 0; h < a->together; h++)
+        memcpy(a->s.d_scores + (h * a->s.queries + first) * padded, ds + h * count * padded,
+               count * padded * sizeof *ds);
+}
+
 /* p = softmax(Q K^T scale) for a block of queries, head after head. */
 static void weigh(const attention *a, float *p, operand q, size_t first, size_t count,
                   const float *transposed) {
     const vit_kernels *kernels = a->exec->kernels;
     rows_by_keys(a, p, q, first, count, transposed, a->s.scale);
+    if (a->s.bias) add_bias(a, p, first, count);
     if (!a->s.causal) kernels->softmax(p, a->together * count, a->s.keys);
     for (size_t i = first; i < first + count && a->s.causal; i++, p += vit_padded(a->s.keys)) {
         kernels->softmax(p, 1, seen(&a->s, i));
@@ -365,6 +386,7 @@ static void block_backward(const attention *a, const room *r, operand keys, size
                count * padded * sizeof *r->ds);
     /* P = softmax(S scale): dS = P (dP - rowsum(P dP)) scale */
     weigh_backward(a, r->ds, p, i, count);
+    if (s->d_scores) keep_scores(a, r->ds, i, count);
     /* S = Q K^T: dK = dS^T Q, dQ = dS K */
     queries_by_columns(a, a->dk, s->k_row, i, count,
                        scores_across(a, r->scores_across, r->ds, count),

@@ -34,6 +34,12 @@ typedef struct vit_attention_shape {
     float scale;
     const vit_attention_span *spans; /* [batch], queries in ascending order without gaps, `skip` is
                                         0; NULL: all samples have the same length */
+    /* What is added to the scores of every sample before the softmax: [heads][queries][padded
+     * keys], heads bias_head floats apart; NULL: nothing. In the backward pass, unless it is NULL,
+     * d_scores = the gradient of Q K^T scale, times the scale, laid out as p. */
+    const float *bias;
+    size_t bias_head;
+    float *d_scores;
     bool causal; /* query i of n sees the first keys - n + 1 + i keys: the last sees all */
 } vit_attention_shape;
 

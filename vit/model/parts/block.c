@@ -11,7 +11,7 @@
 /* o = softmax(Q K^T / sqrt(d)) V, the heads side by side, of p; and its norm, where there is one.
  */
 static void attend(const vit_block_call *c, const vit_block_state *s, const vit_qkv *p) {
-    const vit_attention_shape shape = vit_qkv_shape(c);
+    const vit_attention_shape shape = vit_qkv_biased_shape(c, &s->qkv, true);
     vit_attention_forward(c->exec, s->o, s->p, p->q, p->k, p->v, &shape, c->scratch);
     if (c->config->attention_norm)
         vit_layernorm_forward(c->exec, s->o_normed, &s->o_stats, s->o, &c->weights->attention_norm,
@@ -105,7 +105,7 @@ static float *heads_norm_backward(const vit_block_call *c, const vit_backward *b
 static void attention_backward(const vit_block_call *c, const vit_backward *back,
                                const vit_block_state *s, const vit_block_gradients *g,
                                const float *x, const float *d_sum) {
-    const vit_attention_shape shape = vit_qkv_shape(c);
+    const vit_attention_shape shape = vit_qkv_biased_shape(c, &s->qkv, !s->p);
     const vit_qkv p = vit_qkv_of(c, s->qkv.values, s->qkv.first_q);
     const vit_qkv d = vit_qkv_of(c, back->d_wide, back->d_branch);
     const vit_branch msa = vit_attention_branch(c, &s->branch1, g);
@@ -121,6 +121,7 @@ static void attention_backward(const vit_block_call *c, const vit_backward *back
     /* through softmax(Q K^T / sqrt(d)) V */
     vit_attention_backward(c->exec, d.q, d.k, d.v, d_o, s->p, p.q, p.k, p.v, &shape, c->scratch,
                            c->d_p);
+    vit_qkv_bias_backward(c, &shape, g);
     /* through W^Q, W^K, W^V */
     vit_qkv_backward(c, back, &s->qkv, g, &d, x);
 }

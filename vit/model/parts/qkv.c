@@ -1,10 +1,17 @@
 #include "vit/model/parts/qkv.h"
+#include "vit/base/size.h"
 #include "vit/model/parts/rope.h"
 #include <math.h>
 #include <string.h>
 
 void vit_qkv_carve_shared(vit_qkv_state *s, const vit_carving *k) {
+    const vit_relative_row *relative = &vit_relatives[k->config->relative];
+    const size_t tokens = vit_config_tokens(k->config), heads = k->config->heads;
     s->angles = vit_rope_carve(k);
+    if (!relative->blocks && !relative->shared) return;
+    s->bias = vit_arena_floats(k->arena, heads * tokens * vit_padded(tokens));
+    if (vit_kept_trains(k->kept))
+        s->d_scores = vit_arena_floats(k->arena, vit_carving_rows(k) * heads * vit_padded(tokens));
 }
 
 void vit_qkv_carve(vit_qkv_state *s, const vit_carving *k) {
@@ -83,6 +90,29 @@ vit_attention_shape vit_qkv_shape(const vit_block_call *call) {
                                  .scale = (float)(1 / sqrt((double)scaled_by(c))),
                                  .spans = call->spans,
                                  .causal = c->causal};
+}
+
+/* ---- relative position bias ---- */
+
+vit_attention_shape vit_qkv_biased_shape(const vit_block_call *c, const vit_qkv_state *s,
+                                         bool computes) {
+    vit_attention_shape shape = vit_qkv_shape(c);
+    const vit_relative_shape grid = vit_config_relative(c->config);
+    const size_t tokens = vit_config_tokens(c->config);
+    if (!c->weights->relative) return shape;
+    if (computes) vit_relative_forward(c->exec, s->bias, c->weights->relative, &grid);
+    shape.bias = s->bias;
+    shape.bias_head = tokens * vit_padded(tokens);
+    shape.d_scores = s->d_scores;
+    return shape;
+}
+
+void vit_qkv_bias_backward(const vit_block_call *c, const vit_attention_shape *shape,
+                           const vit_block_gradients *g) {
+    const vit_relative_shape grid = vit_config_relative(c->config);
+    if (c->weights->relative && g->relative)
+        vit_relative_backward(c->exec, g->relative, shape->d_scores, 1 / shape->scale, c->batch,
+                              shape->queries, &grid);
 }
 
 /* ---- first tokens only ---- */

@@ -15,7 +15,10 @@ typedef struct vit_qkv_state {
     float *raw;           /* the same before qk norm; NULL without it and in inference */
     vit_norm_state qk[2]; /* [R][heads] each: statistics of the norms of queries and of keys */
     float *d_heads;       /* [A], qk norm; scratch memory */
-    float *angles;        /* of rotary positions with learned frequencies, vit_rope_carve */
+    /* Of a relative position bias, shared by all blocks: [heads][T][padded T] it, and in training
+     * [R][heads][padded T] the gradients of the scores. */
+    float *bias, *d_scores;
+    float *angles; /* of rotary positions with learned frequencies, vit_rope_carve */
     /* Where only first tokens are wanted: their rows of the block's input z and of x, [batch][D]
      * each, and their queries, [batch][A]. */
     float *first_z, *first_x, *first_q;
@@ -39,6 +42,15 @@ vit_qkv vit_qkv_of(const vit_block_call *c, float *values, float *first_q);
 
 /* The shape of the block's self-attention. */
 vit_attention_shape vit_qkv_shape(const vit_block_call *c);
+
+/* The same with the relative position bias, which it computes, if `computes`; else it is
+ * there from the forward pass, or not needed. */
+vit_attention_shape vit_qkv_biased_shape(const vit_block_call *c, const vit_qkv_state *s,
+                                         bool computes);
+
+/* Adds to the gradient of the bias, after vit_attention_backward with that shape. */
+void vit_qkv_bias_backward(const vit_block_call *c, const vit_attention_shape *shape,
+                           const vit_block_gradients *g);
 
 /* Q, K and V of x: [R][D]. */
 vit_qkv vit_qkv_forward(const vit_block_call *c, const vit_qkv_state *s, const float *x);

@@ -18,16 +18,19 @@ typedef struct family {
     int position_rule;     /* VIT_UNSPECIFIED: that of the library's other networks */
     const char *processor; /* the class that the library takes where a file names none */
     bool is_dinov3;        /* rotary positions, and any size of pictures */
+    bool is_beit;          /* relative positions, pooling by mean */
 } family;
 
 static const family families[] = {
-    {"vit", 1e-12, false, VIT_UNSPECIFIED, "ViT", false},
-    {"vit_mae", 1e-12, false, VIT_UNSPECIFIED, "ViT", false},
-    {"vit_msn", 1e-6, false, VIT_UNSPECIFIED, "ViT", false},
-    {"deit", 1e-12, false, VIT_UNSPECIFIED, "DeiT", false},
-    {"dinov2", 1e-6, true, VIT_UNSPECIFIED, "Bit", false},
-    {"dinov2_with_registers", 1e-6, true, VIT_POSITIONS_OF_TIMM, "Bit", false},
-    {"dinov3_vit", 1e-5, false, VIT_UNSPECIFIED, "DINOv3ViT", true},
+    {"vit", 1e-12, false, VIT_UNSPECIFIED, "ViT", false, false},
+    {"vit_mae", 1e-12, false, VIT_UNSPECIFIED, "ViT", false, false},
+    {"vit_msn", 1e-6, false, VIT_UNSPECIFIED, "ViT", false, false},
+    {"deit", 1e-12, false, VIT_UNSPECIFIED, "DeiT", false, false},
+    {"dinov2", 1e-6, true, VIT_UNSPECIFIED, "Bit", false, false},
+    {"dinov2_with_registers", 1e-6, true, VIT_POSITIONS_OF_TIMM, "Bit", false, false},
+    {"dinov3_vit", 1e-5, false, VIT_UNSPECIFIED, "DINOv3ViT", true, false},
+    {"beit", 1e-12, false, VIT_UNSPECIFIED, "Beit", false, true},
+    {"data2vec-vision", 1e-12, false, VIT_UNSPECIFIED, "Beit", false, true},
 };
 
 static vit_status find_family(const family **found, const vit_their_config *d, const json_t *object,
@@ -41,7 +44,8 @@ static vit_status find_family(const family **found, const vit_their_config *d, c
     }
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: \"model_type\" \"%s\" is not supported, expected vit, deit, dinov2, "
-                    "dinov2_with_registers, dinov3_vit, vit_mae or vit_msn",
+                    "dinov2_with_registers, dinov3_vit, vit_mae, vit_msn, beit or "
+                    "data2vec-vision",
                     d->name, type);
 }
 
@@ -86,6 +90,38 @@ static vit_status read_dinov3(vit_their_config *d, const json_t *object, vit_err
     VIT_SAY(d, rope, VIT_ROPE_CENTERED);
     VIT_SAY(d, rope_base, base);
     VIT_SAY(d, rope_halves, true);
+    return VIT_OK;
+}
+
+/* Relative positions, of each block or shared; and what is pooled, in classifiers. */
+static vit_status read_beit(vit_their_config *d, const json_t *object, vit_error *error) {
+    int learned = false, blocks = false, shared = false, mean = true;
+    double scale = .1;
+    const struct {
+        int *flag;
+        const char *key;
+    } flags[] = {{&learned, "use_absolute_position_embeddings"},
+                 {&blocks, "use_relative_position_bias"},
+                 {&shared, "use_shared_relative_position_bias"},
+                 {&mean, "use_mean_pooling"}};
+    vit_status status = vit_read_number(&scale, d, object, "layer_scale_init_value", error);
+    for (size_t i = 0; i < VIT_COUNT(flags) && status == VIT_OK; i++)
+        status = vit_read_flag(flags[i].flag, d, object, flags[i].key, error);
+    if (status != VIT_OK) return status;
+    if (d->is_backbone || (blocks && shared))
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: of BEiT's networks only classifiers are supported, with a relative "
+                        "position bias of each block or one for all",
+                        d->name);
+    VIT_SAY(d, positions, learned ? VIT_POSITIONS_LEARNED : VIT_POSITIONS_NONE);
+    VIT_SAY(d, relative,
+            blocks   ? VIT_RELATIVE_BLOCKS
+            : shared ? VIT_RELATIVE_SHARED
+                     : VIT_RELATIVE_NONE);
+    VIT_SAY(d, pool, mean ? VIT_POOL_MEAN : VIT_POOL_CLASS);
+    VIT_SAY(d, norm_before_pool, false);
+    VIT_SAY(d, final_norm, true);
+    VIT_SAY(d, layer_scale, scale > 0);
     return VIT_OK;
 }
 
@@ -136,6 +172,8 @@ static vit_status read_config(vit_their_config *d, const family *f, const json_t
     if (status != VIT_OK) return status;
     d->is_backbone = names_backbone(object);
     VIT_SAY(d, pool, f->is_dinov2 && !d->is_backbone ? VIT_POOL_CLASS_MEAN : VIT_POOL_CLASS);
+    if (f->is_beit) status = read_beit(d, object, error);
+    if (status != VIT_OK) return status;
     status = d->is_backbone ? VIT_OK : vit_read_problem(d, object, error);
     return status == VIT_OK ? read_labels(d, object, error) : status;
 }

@@ -451,8 +451,8 @@ static const struct {
 } classes[] = {{"VisionTransformer", NULL},
                {"VisionTransformerDistilled", NULL},
                {"Eva", NULL},
-               {"Beit", "relative positions"},
-               {"VisionTransformerRelPos", "relative positions"}};
+               {"Beit", NULL},
+               {"VisionTransformerRelPos", "relative positions of another kind than BEiT's"}};
 
 /* The arguments of a name in timm's registry, those of the config before them. `named` is what
  * vit_timm_find found; *all is owned. */
@@ -475,7 +475,7 @@ static vit_status merge(json_t **all, vit_their_config *d, const json_t *named,
     *all = own ? json_deep_copy(own) : json_object();
     if (!*all || json_object_update_missing(*all, args) != 0)
         return vit_fail_memory(error, "arguments", 0);
-    if (status == VIT_OK && strcmp(class, "Eva") == 0)
+    if (status == VIT_OK && (strcmp(class, "Eva") == 0 || strcmp(class, "Beit") == 0))
         status = vit_timm_translate_eva(d, *all, error);
     return status;
 }

@@ -20,7 +20,7 @@ vit_status vit_timm_find(json_t **out, const char *architecture, vit_error *erro
     return VIT_OK;
 }
 
-/* ---- Eva ---- */
+/* ---- Eva and Beit ---- */
 
 static vit_status unsupported(const vit_their_config *d, const char *key, const char *value,
                               vit_error *error) {
@@ -94,6 +94,21 @@ static vit_status read_rope(vit_their_config *d, json_t *args, vit_error *error)
     return vit_ropes[rope].scales ? read_reference(d, args, error) : VIT_OK;
 }
 
+/* BEiT's relative position bias: of each block, or one for all. */
+static vit_status read_relative(vit_their_config *d, json_t *args, vit_error *error) {
+    bool blocks = false, shared = false;
+    vit_status status = take_flag(&blocks, d, args, "use_rel_pos_bias", error);
+    if (status == VIT_OK) status = take_flag(&shared, d, args, "use_shared_rel_pos_bias", error);
+    if (status != VIT_OK) return status;
+    if (blocks && shared)
+        return unsupported(d, "use_shared_rel_pos_bias", "besides \"use_rel_pos_bias\"", error);
+    VIT_SAY(d, relative,
+            blocks   ? VIT_RELATIVE_BLOCKS
+            : shared ? VIT_RELATIVE_SHARED
+                     : VIT_RELATIVE_NONE);
+    return VIT_OK;
+}
+
 /* There is a norm of all tokens, or after the pooling, or none. */
 static vit_status translate_norms(const vit_their_config *d, json_t *args, vit_error *error) {
     const char *pool = "avg";
@@ -123,6 +138,7 @@ vit_status vit_timm_translate_eva(vit_their_config *d, json_t *args, vit_error *
     if (status == VIT_OK) status = take_flag(&turns, d, args, "use_rot_pos_emb", error);
     if (status == VIT_OK) status = take_flag(&gated, d, args, "swiglu_mlp", error);
     if (status == VIT_OK && turns) status = read_rope(d, args, error);
+    if (status == VIT_OK) status = read_relative(d, args, error);
     if (status == VIT_OK) status = translate_norms(d, args, error);
     if (status != VIT_OK) return status;
     for (size_t i = 0; i < VIT_COUNT(ropes); i++) json_object_del(args, ropes[i]);

@@ -9,9 +9,9 @@
  * follows a dot in the name, the tag of some weights, does not count. Errors: MEMORY. */
 vit_status vit_timm_find(json_t **out, const char *architecture, vit_error *error);
 
-/* Arguments of timm's class Eva -> those of its VisionTransformer, in place; what that class has
- * not is said of the network in *d. `own`: the arguments that the config itself has. Errors:
- * UNSUPPORTED, naming the argument. */
+/* Arguments of timm's classes Eva and Beit -> those of its VisionTransformer, in place; what that
+ * class has not is said of the network in *d. `own`: the arguments that the config itself has.
+ * Errors: UNSUPPORTED, naming the argument. */
 vit_status vit_timm_translate_eva(vit_their_config *d, json_t *args, vit_error *error);
 
 #endif

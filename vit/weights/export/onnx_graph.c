@@ -13,6 +13,7 @@ typedef struct network {
     vit_onnx_nodes *nodes;
     const vit_config *config;
     char scope[32];       /* of the block: "blocks.3." */
+    value index;          /* of a relative position bias, [T T] rows of its table */
     value cosines, sines; /* of the block's rotary positions, [T][heads or 1][d / 2] */
 } network;
 
@@ -285,10 +286,13 @@ static value heads_of(network *n, value x, size_t heads, size_t head_dim, const 
 
 static const int64_t by_head[] = {0, 2, 1, 3}, transposed[] = {0, 2, 3, 1};
 
-/* softmax(Q K^T scale) V, the heads side by side: [batch][rows][width]. */
-static value attend(network *n, value q, value k, value v, double scale, size_t width) {
+/* softmax(Q K^T scale + bias) V, the heads side by side: [batch][rows][width]. bias:
+ * [1][heads][T][T], or NULL. */
+static value attend(network *n, value q, value k, value v, const value *bias, double scale,
+                    size_t width) {
     const value scaled = times(n, q, (float)scale);
-    const value scores = vit_onnx_two(n->nodes, "MatMul", scaled, k);
+    value scores = vit_onnx_two(n->nodes, "MatMul", scaled, k);
+    if (bias) scores = vit_onnx_two(n->nodes, "Add", scores, *bias);
     const value p = vit_onnx_axis(n->nodes, "Softmax", scores, -1);
     value o = vit_onnx_two(n->nodes, "MatMul", p, v);
     o = vit_onnx_transpose(n->nodes, o, 4, by_head);
@@ -407,6 +411,32 @@ static value queries_of(network *n, value x, const char *norm, const int64_t ord
     return vit_onnx_transpose(n->nodes, x, 4, order);
 }
 
+/* ---- relative position bias ---- */
+
+static vit_status relative_index(network *n, vit_error *error) {
+    const vit_relative_shape s = vit_config_relative(n->config);
+    const size_t tokens = vit_relative_tokens(&s), count = tokens * tokens;
+    int64_t *index = vit_alloc(count, sizeof *index);
+    if (!index) return vit_fail_memory(error, "relative positions", count * sizeof *index);
+    for (size_t i = 0; i < count; i++)
+        index[i] = (int64_t)vit_relative_index(&s, i / tokens, i % tokens);
+    n->index = vit_onnx_indices(n->nodes, "rel_pos_index", count, index);
+    vit_free(index);
+    return VIT_OK;
+}
+
+/* The block's: [1][heads][T][T] */
+static value relative_bias(network *n) {
+    const int64_t tokens = (int64_t)vit_config_tokens(n->config);
+    const int64_t shape[] = {1, tokens, tokens, (int64_t)n->config->heads};
+    const value table = vit_relatives[n->config->relative].shared
+                            ? vit_onnx_named("rel_pos_bias.relative_position_bias_table")
+                            : weight(n, "attn", ".relative_position_bias_table");
+    value x = vit_onnx_two(n->nodes, "Gather", table, n->index);
+    x = vit_onnx_reshape(n->nodes, x, 4, shape);
+    return vit_onnx_transpose(n->nodes, x, 4, (int64_t[]){0, 3, 1, 2});
+}
+
 static value attention(network *n, value x) {
     const vit_config *c = n->config;
     const size_t head_dim = vit_config_head_dim(c);
@@ -416,7 +446,10 @@ static value attention(network *n, value x) {
     const value q = queries_of(n, qkv[0], "attn.q_norm", by_head);
     const value k = queries_of(n, qkv[1], "attn.k_norm", transposed);
     const value v = heads_of(n, qkv[2], c->heads, head_dim, by_head);
-    const value o = attend(n, q, k, v, scale, vit_config_attention_dim(c));
+    const bool biased = vit_relatives[c->relative].blocks || vit_relatives[c->relative].shared;
+    value bias = {0};
+    if (biased) bias = relative_bias(n);
+    const value o = attend(n, q, k, v, biased ? &bias : NULL, scale, vit_config_attention_dim(c));
     const value read = c->attention_norm ? layernorm(n, o, "attn.norm") : o;
     const value y = linear(n, read, "attn.proj", true);
     return c->layer_scale ? vit_onnx_two(n->nodes, "Mul", y, weight(n, "ls1", ".gamma")) : y;
@@ -482,7 +515,7 @@ static value map_pool(network *n, value x) {
     const value q = heads_of(n, latent, heads, head_dim, by_head);
     const value k = heads_of(n, kv[0], heads, head_dim, transposed);
     const value v = heads_of(n, kv[1], heads, head_dim, by_head);
-    const value o = attend(n, q, k, v, 1 / sqrt((double)head_dim), c->dim);
+    const value o = attend(n, q, k, v, NULL, 1 / sqrt((double)head_dim), c->dim);
     const value y = linear(n, o, "attn_pool.proj", true);
     value hidden = linear(n, layernorm(n, y, "attn_pool.norm"), "attn_pool.mlp.fc1", true);
     hidden = linear(n, activation(n, hidden, c->activation), "attn_pool.mlp.fc2", true);
@@ -554,6 +587,9 @@ vit_status vit_onnx_network(vit_onnx_nodes *g, const vit_config *c, vit_error *e
     value grid = {0};
     vit_status status = embed(&n, &x, error);
     if (status == VIT_OK) status = mixed ? rope_grid(&n, &grid, error) : fixed_rope(&n, error);
+    if (status == VIT_OK &&
+        (vit_relatives[c->relative].blocks || vit_relatives[c->relative].shared))
+        status = relative_index(&n, error);
     for (size_t i = 0; i < c->depth && status == VIT_OK; i++) {
         if (mixed) mixed_rope(&n, grid, i);
         x = block(&n, x, i);

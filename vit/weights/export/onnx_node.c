@@ -150,6 +150,12 @@ value vit_onnx_list(vit_onnx_nodes *g, size_t count, const int64_t *list) {
     return v;
 }
 
+value vit_onnx_indices(vit_onnx_nodes *g, const char *name, size_t count, const int64_t *list) {
+    if (!is_known(g, name))
+        add_constant(g, name, VIT_ONNX_INT64, &count, 1, list, count * sizeof *list);
+    return vit_onnx_named(name);
+}
+
 value vit_onnx_table(vit_onnx_nodes *g, const char *name, const float *values, size_t rows,
                      size_t columns) {
     const size_t shape[3] = {1, rows, columns};

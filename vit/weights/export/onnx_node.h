@@ -71,6 +71,9 @@ vit_onnx_value vit_onnx_number(vit_onnx_nodes *g, float number);
 vit_onnx_value vit_onnx_list(vit_onnx_nodes *g, size_t count, const int64_t *list);
 vit_onnx_value vit_onnx_table(vit_onnx_nodes *g, const char *name, const float *values, size_t rows,
                               size_t columns);
+/* The same as a list, of any length, with a name of its own. */
+vit_onnx_value vit_onnx_indices(vit_onnx_nodes *g, const char *name, size_t count,
+                                const int64_t *list);
 vit_onnx_value vit_onnx_reshape(vit_onnx_nodes *g, vit_onnx_value x, size_t count,
                                 const int64_t *shape);
 

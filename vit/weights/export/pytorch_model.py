@@ -39,7 +39,8 @@ class VisionTransformer(nn.Module):
             "key_bias": True, "attention_norm": False, "mlp_norm": False, "pool_heads": 0,
             "pool_mlp": 0,
             "rope": "none", "rope_base": 10000, "rope_halves": False, "rope_columns_first": False,
-            "rope_offset": 0, "rope_reference": 0, "rope_rounded": False}
+            "rope_offset": 0, "rope_reference": 0, "rope_rounded": False,
+            "relative": "none"}
         sizes = ("image", "channels", "patch", "dim", "depth", "heads", "mlp", "classes")
         for key in config:
             if key not in (*defaults, *sizes, "class_token"):
@@ -54,6 +55,7 @@ class VisionTransformer(nn.Module):
         self.make_tokens(dim)
         self.choice("stem", "make_")(dim)
         self.choice("rope", "make_")()
+        self.choice("relative", "make_")()
         if c["norm_pre"]:
             self.norm_pre = self.layer_norm(dim)
         self.blocks = nn.ModuleList(self.make_block(dim) for _ in range(c["depth"]))
@@ -171,6 +173,30 @@ class VisionTransformer(nn.Module):
         grid = self.coordinates(lambda t, n: t - c["rope_offset"])
         self.register_buffer("rope_grid", grid, persistent=False)
 
+    def make_relative_none(self):
+        pass
+
+    def make_relative_blocks(self):
+        """[tokens, tokens]: the row of the table for each query and key"""
+        rows, columns = (side // self.config["patch"] for side in self.config["image"])
+        places = torch.cartesian_prod(torch.arange(rows), torch.arange(columns))
+        apart = places[:, None] - places[None] + torch.tensor([rows - 1, columns - 1])
+        index = apart[..., 0] * (2 * columns - 1) + apart[..., 1]
+        self.distances = (2 * rows - 1) * (2 * columns - 1)
+        if self.prefix_count:
+            index = F.pad(index, (1, 0, 1, 0))
+            index[0], index[:, 0], index[0, 0] = (self.distances + i for i in range(3))
+            self.distances += 3
+        self.register_buffer("relative_index", index, persistent=False)
+
+    def make_relative_shared(self):
+        self.make_relative_blocks()
+        self.rel_pos_bias = self.relative_table()
+
+    def relative_table(self):
+        table = torch.zeros(self.distances, self.config["heads"])
+        return nn.ParameterDict({"relative_position_bias_table": nn.Parameter(table)})
+
     def make_stem_linear(self, dim):
         c = self.config
         inputs = c["patch"] * c["patch"] * c["channels"]
@@ -211,7 +237,11 @@ class VisionTransformer(nn.Module):
                      "k_norm": self.layer_norm(c["head_dim"])}
         if c["attention_norm"]:
             attn["norm"] = self.layer_norm(wide)
-        block = {"norm1": self.layer_norm(dim), "attn": nn.ModuleDict(attn),
+        attn = nn.ModuleDict(attn)
+        if c["relative"] == "blocks":
+            table = torch.zeros(self.distances, c["heads"])
+            attn.register_parameter("relative_position_bias_table", nn.Parameter(table))
+        block = {"norm1": self.layer_norm(dim), "attn": attn,
                  "norm2": self.layer_norm(dim),
                  "mlp": nn.ModuleDict({"fc1": nn.Linear(dim, c["mlp"] * (1 + c["gated"])),
                                        "fc2": nn.Linear(c["mlp"], dim)})}
@@ -293,6 +323,17 @@ class VisionTransformer(nn.Module):
         x = torch.cat(pair, dim=3) if halves else torch.stack(pair, dim=4).flatten(3)
         return torch.cat([before, x], dim=2)
 
+    def relative_none(self, attn):
+        return 0
+
+    def relative_blocks(self, attn):
+        """[heads, tokens, tokens]"""
+        return attn.relative_position_bias_table[self.relative_index].permute(2, 0, 1)
+
+    def relative_shared(self, attn):
+        table = self.rel_pos_bias["relative_position_bias_table"]
+        return table[self.relative_index].permute(2, 0, 1)
+
     def attention(self, block, x, angles):
         c, attn = self.config, block["attn"]
         q, k, v = (self.heads(part) for part in attn["qkv"](x).chunk(3, dim=2))
@@ -301,7 +342,8 @@ class VisionTransformer(nn.Module):
         if angles is not None:
             q, k = self.turn(q, angles), self.turn(k, angles)
         scaled_by = self.choice("attention_scale")()
-        o = torch.softmax(q @ k.transpose(2, 3) * scaled_by ** -0.5, dim=3) @ v
+        scores = q @ k.transpose(2, 3) * scaled_by ** -0.5 + self.choice("relative")(attn)
+        o = torch.softmax(scores, dim=3) @ v
         o = o.transpose(1, 2).flatten(2)
         y = attn["proj"](attn["norm"](o) if c["attention_norm"] else o)
         return y * block["ls1"]["gamma"] if c["layer_scale"] else y

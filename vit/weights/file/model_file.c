@@ -396,7 +396,12 @@ static vit_status take_over(const vit_model_file *to, const vit_model_file *from
     if (p->offset == VIT_ONLY_PACKED) return VIT_OK; /* packed weights do not depend on the size */
     const float *in = from->values + p->offset;
     float *out = to->values + to->table.rows[i].offset;
-    if (p->kind != VIT_PARAMETER_POSITIONS) {
+    if (p->count != to->table.rows[i].count && !vit_resamples(p))
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "the relative position bias (%s) is of pictures of %zu x %zu; those of "
+                        "another size are not supported",
+                        p->name, from->config.height, from->config.width);
+    if (!vit_resamples(p)) {
         memcpy(out, in, p->count * sizeof *out);
         return VIT_OK;
     }
