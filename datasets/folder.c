@@ -538,8 +538,9 @@ static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
     if (status == VIT_OK) status = vit_duplicates_note(out, options->threads, error);
     if (status != VIT_OK && tree.no_table) {
         vit_error first = *error;
-        vit_fail(error, status, "%s. Nor are its pictures those of a table: %s", first.message,
-                 tree.no_table);
+        const bool has_folders = tree.class_count > 0;
+        vit_fail(error, status, "%s%s%s", has_folders ? first.message : "",
+                 has_folders ? ". Nor are its pictures those of a table: " : "", tree.no_table);
     }
     if (out->label_memory) tree.classes = NULL; /* they belong to the set now */
     vit_tree_free(&tree);

@@ -43,18 +43,18 @@ static const struct {
     {".arrow", "Arrow is not read: in Python, save the pictures of datasets.load_from_disk into a "
                "folder for each class"},
     {".tfrecord", "TFRecord is not read: save its pictures into a folder for each class"},
+    {"-imgs.npz",
+     "KMNIST's and K49's own .npz are not read: KMNIST's IDX files are, and arrays that "
+     "are saved as train_images.npy, train_labels.npy, test_images.npy, ..."},
     {"digitStruct.mat", "SVHN's whole house numbers are not read: its single digits are, "
                         "train_32x32.mat and test_32x32.mat"},
     {"unlabeled_X.bin", "pictures without labels: STL-10's train_X.bin and train_y.bin are read"},
 };
 
-static const char *advice_on(const vit_listing *directory) {
-    for (size_t i = 0; i < directory->count; i++)
-        for (size_t k = 0; k < VIT_COUNT(unread); k++) {
-            const char *name = directory->names[i];
-            if (vit_has_ending(name, unread[k].end) || strcmp(name, unread[k].end) == 0)
-                return unread[k].advice;
-        }
+static const char *advice_on(const char *name) {
+    for (size_t k = 0; k < VIT_COUNT(unread); k++)
+        if (vit_has_ending(name, unread[k].end) || strcmp(name, unread[k].end) == 0)
+            return unread[k].advice;
     return NULL;
 }
 
@@ -70,7 +70,9 @@ static vit_status nothing_known(const vit_listing *directory, vit_error *error) 
     if (directory->count == 0) vit_string_add(&holds, "nothing");
     for (size_t i = 0; i < VIT_COUNT(readers); i++)
         vit_string_add(&expects, "%s%s", i > 0 ? ", or " : "", readers[i]->expects);
-    const char *advice = advice_on(directory);
+    const char *advice = NULL;
+    for (size_t i = 0; i < directory->count && !advice; i++)
+        advice = advice_on(directory->names[i]);
     vit_status status = VIT_OK;
     if (holds.failed || expects.failed)
         status = vit_fail_memory(error, "a message", 256);
@@ -201,6 +203,11 @@ static vit_status unknown(const char *data, vit_error *error) {
     const vit_path_kind kind = vit_path_look(data);
     const bool names_arrays = vit_has_ending(data, ".npz") || vit_has_ending(data, ".npy");
     if (*data == 0) return vit_fail(error, VIT_ERROR_IO, "the name of a data set is empty");
+    const bool is_table = vit_has_ending(data, ".csv") || vit_has_ending(data, ".jsonl");
+    const char *advice = is_table ? "name the one that it lies in" : advice_on(vit_path_last(data));
+    if (kind == VIT_PATH_FILE && advice)
+        return vit_fail(error, VIT_ERROR_IO, "%s: is a file, expected a directory: %s", data,
+                        advice);
     if (kind == VIT_PATH_FILE)
         return vit_fail(
             error, VIT_ERROR_IO,

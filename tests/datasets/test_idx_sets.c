@@ -195,6 +195,10 @@ static void test_downloads_that_are_not_read(void **state) {
     refuse_set("a", &both, VIT_ERROR_FORMAT, "a: holds no data set", "unzip");
     put_bytes("b/train-00000-of-00001.parquet", "PAR1", 4);
     refuse_set("b", &both, VIT_ERROR_FORMAT, "found train-00000", "Parquet is not read");
+    put_bytes("d/k49-train-imgs.npz", "PK", 2);
+    put_bytes("d/k49-train-labels.npz", "PK", 2);
+    refuse_set("d", &both, VIT_ERROR_FORMAT, "d: holds no data set", "train_images.npy");
+    refuse_set("a/cats.zip", &both, VIT_ERROR_IO, "a/cats.zip: is a file", "unzip");
     put_bytes("c/digitStruct.mat", "", 0);
     refuse_set("c", &both, VIT_ERROR_FORMAT, "single digits", "train_32x32.mat");
 }

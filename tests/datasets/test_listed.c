@@ -159,7 +159,7 @@ static void test_refused(void **state) {
     refused("metadata.csv", "file_name,text\n0.png,a cat\n1.png,b\n", "columns file_name, text",
             "label");
     refused("metadata.csv", "a,b,c\n0.png,cat,x\n", "columns a, b, c", "file_name and label");
-    refused("train.csv", "label,pixel0,pixel1\n1,0,0\n", "pixels", "IDX");
+    refused("train.csv", "label,pixel0,pixel1\n1,0,0\n", "r/train.csv: has pixels", "IDX");
     refused("metadata.csv", "file_name,label\n0.png,cat\n1.png\n", "line 3: has 1 columns", "2");
     refused("metadata.csv", "file_name,label\n0.png,cat\n1.png,\n", "line 3", "no class");
     refused("metadata.csv", "file_name,label\n0.png,\"cat\n", "line 2", "quote does not end");
@@ -172,6 +172,8 @@ static void test_refused(void **state) {
             "line 2");
     refused("metadata.jsonl", "{\"file_name\": \"0.png\"}\n", "line 1", "has no class");
     refused("metadata.jsonl", "{\"file_name\": \"0.png\", \"label\": 0}\n[1]\n", "line 2", "");
+    put_table("r/train.csv", "a,b,c\n");
+    refuse_set("r/train.csv", &any, VIT_ERROR_IO, "r/train.csv: is a file", "name the one");
     put_table("r/metadata.csv", "file_name,label\n0.png,cat\n1.png,dog\nx.png,dog\n2.png,cat\n");
     vit_dataset set;
     open_set(&set, "r", &any);
