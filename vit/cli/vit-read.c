@@ -103,7 +103,7 @@ static const vit_command command = {
              "      the digits on a picture of a row of them\n"
              "  vit-read --model numbers.safetensors --text \"forty-two\"\n"
              "      the number in another language\n"
-             "  vit-read --model numbers.safetensors --text \"six thousand two\" --explain 6.html\n"
+             "  vit-read --model numbers.safetensors --text \"sixty thousand\" --explain 60.html\n"
              "      and which words it looked at, as a page\n"
              "  vit-read --model language.safetensors --sample --count 5\n"
              "      five texts of a language model\n"
