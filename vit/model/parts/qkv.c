@@ -97,9 +97,9 @@ vit_attention_shape vit_qkv_shape(const vit_block_call *call) {
 vit_attention_shape vit_qkv_biased_shape(const vit_block_call *c, const vit_qkv_state *s,
                                          bool computes) {
     vit_attention_shape shape = vit_qkv_shape(c);
+    if (!c->weights->relative) return shape; /* a text's stack has no grid */
     const vit_relative_shape grid = vit_config_relative(c->config);
     const size_t tokens = vit_config_tokens(c->config);
-    if (!c->weights->relative) return shape;
     if (computes) vit_relative_forward(c->exec, s->bias, c->weights->relative, &grid);
     shape.bias = s->bias;
     shape.bias_head = tokens * vit_padded(tokens);
@@ -109,10 +109,10 @@ vit_attention_shape vit_qkv_biased_shape(const vit_block_call *c, const vit_qkv_
 
 void vit_qkv_bias_backward(const vit_block_call *c, const vit_attention_shape *shape,
                            const vit_block_gradients *g) {
+    if (!c->weights->relative || !g->relative) return;
     const vit_relative_shape grid = vit_config_relative(c->config);
-    if (c->weights->relative && g->relative)
-        vit_relative_backward(c->exec, g->relative, shape->d_scores, 1 / shape->scale, c->batch,
-                              shape->queries, &grid);
+    vit_relative_backward(c->exec, g->relative, shape->d_scores, 1 / shape->scale, c->batch,
+                          shape->queries, &grid);
 }
 
 /* ---- first tokens only ---- */
