@@ -1,5 +1,6 @@
 """vit-serve as the clients of KServe (V1, V2), TorchServe and Hugging Face ask it: what their
-servers would answer; called by serve-routes.sh. scripts/check-serve has those clients themselves."""
+servers would answer; called by serve-routes.sh. scripts/check-serve has those clients."""
+import base64
 import json
 import os
 import shutil
