@@ -132,6 +132,7 @@ typedef enum vit_turn {
                        people's, Hugging Face's all, as its pipeline() does; timm's none */
     VIT_TURN_EXIF,  /* every picture is turned as it says, first of all */
     VIT_TURN_NEVER, /* pictures are taken as they are stored */
+    VIT_TURN_COUNT,
 } vit_turn;
 
 /* How to open a model. Zero the structure, then set what you need. */

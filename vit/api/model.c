@@ -136,6 +136,7 @@ static vit_status turn(vit_preprocessing *p, vit_turn turn, vit_error *error) {
     case VIT_TURN_NEVER:
         return vit_preprocessing_turn(p, false, error);
     case VIT_TURN_MODEL:
+    case VIT_TURN_COUNT:
         break;
     }
     return VIT_OK;

@@ -9,9 +9,11 @@
 
 #include "vit/base/cpu.h"
 #include "vit/base/parallel.h"
+#include "vit/base/size.h"
 
 const char *const vit_turn_names[] = {
     [VIT_TURN_MODEL] = "model", [VIT_TURN_EXIF] = "exif", [VIT_TURN_NEVER] = "never", NULL};
+VIT_CHECK_ROWS(vit_turn_names, VIT_TURN_COUNT + 1);
 
 /* If a program is started with a standard stream closed, a file that it opens takes the stream's
  * descriptor, and messages would be printed into that file. So the descriptor is taken first,

@@ -65,26 +65,10 @@ vit_status vit_preprocessing_at(vit_preprocessing *p, size_t height, size_t widt
     return VIT_OK;
 }
 
-static bool is_turn(const vit_operation *op) {
-    switch (op->kind) {
-    case VIT_OP_ORIENT:
-        return true;
-    case VIT_OP_GREY:
-    case VIT_OP_RGB:
-    case VIT_OP_RESIZE:
-    case VIT_OP_CENTER_CROP:
-    case VIT_OP_COMPOSITE:
-    case VIT_OP_DIGIT:
-    case VIT_OP_NORMALIZE:
-        break;
-    }
-    return false;
-}
-
 vit_status vit_preprocessing_turn(vit_preprocessing *p, bool turns, vit_error *error) {
     vit_preprocessing changed = {.operations = {{.kind = VIT_OP_ORIENT}}, .count = turns};
     size_t turned = 0;
-    for (size_t i = 0; i < p->count; i++) turned += is_turn(&p->operations[i]);
+    for (size_t i = 0; i < p->count; i++) turned += p->operations[i].kind == VIT_OP_ORIENT;
     if (turns && turned > 0) return VIT_OK;
     if (turns && p->count == VIT_MAX_OPERATIONS)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
@@ -92,7 +76,8 @@ vit_status vit_preprocessing_turn(vit_preprocessing *p, bool turns, vit_error *e
                         "no room to turn pictures",
                         VIT_MAX_OPERATIONS);
     for (size_t i = 0; i < p->count; i++)
-        if (!is_turn(&p->operations[i])) changed.operations[changed.count++] = p->operations[i];
+        if (p->operations[i].kind != VIT_OP_ORIENT)
+            changed.operations[changed.count++] = p->operations[i];
     *p = changed;
     return VIT_OK;
 }
