@@ -208,6 +208,7 @@ bool vit_config_norms_tokens(const vit_config *c) {
 }
 
 vit_relative_shape vit_config_relative(const vit_config *c) {
+    if (c->patch == 0) return (vit_relative_shape){0}; /* a network of texts */
     return (vit_relative_shape){c->height / c->patch, c->width / c->patch, c->heads,
                                 c->class_token};
 }

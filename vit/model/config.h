@@ -252,7 +252,7 @@ bool vit_config_norms_tokens(const vit_config *config);
 /* Tokens of a sample, at most, in the longer of its two stacks. */
 size_t vit_config_rows(const vit_config *config);
 
-/* The grid of a relative position bias. */
+/* The grid of a relative position bias; zeros for a network of texts, which has none. */
 vit_relative_shape vit_config_relative(const vit_config *config);
 
 /* How the picture is cut into patches. */
