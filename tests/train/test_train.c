@@ -148,7 +148,8 @@ static void ten_steps_match_pytorch(void **unused) {
         "muon",          "muon_cct",       "lecture_grey", "lecture_colour",  "timm_grey",
         "timm_colour",   "timm_odd",       "timm_one",     "post_sinusoidal", "post_mean",
         "mean_sincos2d", "class_sincos2d", "cct",          "cct_one",         "conv_class",
-        "conv_mean",     "drop_path",      "no_positions", "drop_path_post"};
+        "conv_mean",     "drop_path",      "no_positions", "drop_path_post",  "rope_mixed",
+        "eva",           "norms_inside",   "relative",     "relative_shared"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         ten_steps(names[i], vit_kernels_choose(VIT_CPU_AVX512), 2);
         ten_steps(names[i], vit_kernels_scalar(), 1);
