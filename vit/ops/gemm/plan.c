@@ -25,9 +25,9 @@
  * one has been prefetched; with more, the block would be less deep. */
 #define KEPT_PANELS 12
 
-/* Tiles of fewer rows use a number of B so seldom that it must come from the first-level cache. So A
- * stays in the second one, in bands of at most LOW_TILE_ROWS rows: the threads have enough of them
- * to take from each other. */
+/* Tiles of fewer rows use a number of B so seldom that it must come from the first-level cache. So
+ * A stays in the second one, in bands of at most LOW_TILE_ROWS rows: the threads have enough of
+ * them to take from each other. */
 #define TALL_TILE 8
 #define LOW_TILE_ROWS 96
 
@@ -87,7 +87,8 @@ static bool streams_long(const plan *p, const shape *s, size_t threads) {
  * cache, which often has eight ways, fewer than a tile has rows; or it is transposed, and a tile of
  * six rows uses less than half of each cache line. */
 static bool reads_badly(const plan *p, const shape *s, const vit_tile_size *tile) {
-    const bool half_lines = s->a_transposed && tile->rows < TALL_TILE && p->panels >= PANELS_PER_BAD_ROW;
+    const bool half_lines =
+        s->a_transposed && tile->rows < TALL_TILE && p->panels >= PANELS_PER_BAD_ROW;
     return s->a_row % FAR_APART == 0 || half_lines;
 }
 
@@ -98,7 +99,8 @@ static void choose_for_floats(plan *p, const shape *s, const vit_tile_size *tile
     const bool is_long = streams_long(p, s, threads), bad = reads_badly(p, s, tile);
     const bool tall = tile->rows >= TALL_TILE;
     const size_t least = bad || s->a_transposed ? PANELS_PER_BAD_ROW : PANELS_PER_ROW;
-    p->b_stays = tall && !bad && (is_long || (b_reads_well && p->tiles >= threads * LEAST_PLAIN_TILES));
+    p->b_stays =
+        tall && !bad && (is_long || (b_reads_well && p->tiles >= threads * LEAST_PLAIN_TILES));
     if (p->b_stays) {
         p->breadth = vit_ceil_div(p->panels, vit_ceil_div(p->panels, KEPT_PANELS));
         const size_t depth = fits->block / VIT_PANEL / p->breadth / 16 * 16;

@@ -1,5 +1,5 @@
-/* How a matrix product is divided: a pure function of its shape, of the tile of the instruction set,
- * of the number of threads and of the second-level cache. The division changes no result: an
+/* How a matrix product is divided: a pure function of its shape, of the tile of the instruction
+ * set, of the number of threads and of the second-level cache. The division changes no result: an
  * element is one chain over k, whose running value a block of k stores and the next one loads.
  *
  * The rows of C are divided into tiles (as high as the kernel's registers allow), its columns into
@@ -43,8 +43,8 @@ typedef struct vit_gemm_plan {
     size_t packed_tile; /* floats from tile to tile of packed A if it is transposed */
 } vit_gemm_plan;
 
-/* The plan for `threads` threads, each with a second-level cache of `cache` floats, of which at most
- * VIT_LARGEST_CACHE are used; m, n > 0. */
+/* The plan for `threads` threads, each with a second-level cache of `cache` floats, of which at
+ * most VIT_LARGEST_CACHE are used; m, n > 0. */
 vit_gemm_plan vit_gemm_plan_of(const vit_gemm_shape *shape, const vit_tile_size *tile,
                                size_t threads, size_t cache);
 
