@@ -74,8 +74,8 @@ def ours(directory, name, keys, picture):
 
 
 def compare(directory, model, name, keys, r):
-    """"same"; "refused" where the library gives nothing that the network takes; "not supported" where
-    that is said; or what is wrong."""
+    """"same"; "refused" where the library gives nothing that the network takes; "not supported"
+    where that is said; or what is wrong."""
     size = r.randrange(20, 160), r.randrange(20, 160)
     picture = Image.fromarray(np.frombuffer(r.randbytes(3 * size[0] * size[1]),
                                             np.uint8).reshape(size[1], size[0], 3))

@@ -301,7 +301,8 @@ class Model:
         return logits, features
 
     def logits(self, pictures: Union[Picture, Sequence[Picture]]) -> np.ndarray:
-        """[classes], or [pictures][classes] of a list or a stack. float32, the same bytes on every machine."""
+        """[classes], or [pictures][classes] of a list or a stack. float32, the same bytes
+        on every machine."""
         return self._rows(pictures)[0]
 
     def embed(self, pictures: Union[Picture, Sequence[Picture]]) -> np.ndarray:

@@ -65,7 +65,8 @@ run 1 '"file": "scans/2.png"' "left out in directories: 3 that are not" \
     $classify --json --recursive scans/ a.png
 mv out answers
 json "--recursive goes through a directory in order" answers '
-    [a["file"] for a in r] == ["scans/2.png", "scans/b.d/1.PNG", "scans/b.d/z.jpeg", "scans/more/c.png", "a.png"]
+    [a["file"] for a in r] == ["scans/2.png", "scans/b.d/1.PNG", "scans/b.d/z.jpeg",
+                               "scans/more/c.png", "a.png"]
     and ["error" in a for a in r] == [False, False, True, False, False]'
 mkdir nothing
 run 1 "" "nothing holds no file named" $classify --recursive nothing

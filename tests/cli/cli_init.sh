@@ -41,7 +41,8 @@ for part, count in (("train", 40), ("t10k", 10)):
 EOF
 }
 grey_records
-run 0 "grey.safetensors" "the grey records of grey, 28 x 28, are prepared as grey pictures are: 24 x 40 x 3" \
+run 0 "grey.safetensors" \
+    "the grey records of grey, 28 x 28, are prepared as grey pictures are: 24 x 40 x 3" \
     vit-train --data grey --init "$published/timm_13_wide" --steps 4 --batch 8 \
     --out grey.safetensors
 run 0 "10 pictures" "*" vit-evaluate --model grey.safetensors --data grey

@@ -1,5 +1,4 @@
-/* The network in ONNX's operators. Each function corresponds to the one of that name in vit/model.
- */
+/* The network in ONNX's operators. A function corresponds to the one of its name in vit/model. */
 #include "vit/weights/export/onnx_graph.h"
 #include "vit/base/sys.h"
 #include "vit/model/fixed_positions.h"
@@ -168,9 +167,7 @@ static value to_tokens(network *n, value x) {
     return vit_onnx_transpose(n->nodes, flat, 3, (int64_t[]){0, 2, 1});
 }
 
-/* Patches in the order (row, column, channel) and one linear layer, with patch norms where there
- * are any.
- */
+/* Patches in the order (row, column, channel) and one linear layer, with patch norms if any. */
 static value pixel_stem(network *n, value x) {
     const vit_config *c = n->config;
     const int64_t p = (int64_t)c->patch, channels = (int64_t)c->channels;
