@@ -256,7 +256,7 @@ VIT_API vit_status vit_classify_memory(vit_session *session, const void *bytes, 
                                        const char *name, float *logits, vit_error *error);
 
 /* The same for decoded pixels of 8 bits a channel: [height] rows of [width][channels], with
- * `stride` bytes from the start of one row to the next. channels: 1 grey, 2 with alpha, 3 RGB, 4 RGBA. */
+ * `stride` bytes from row to row. channels: 1 grey, 2 with alpha, 3 RGB, 4 RGBA. */
 VIT_API vit_status vit_classify_pixels(vit_session *session, const uint8_t *pixels, size_t width,
                                        size_t height, size_t channels, size_t stride, float *logits,
                                        vit_error *error);
@@ -318,11 +318,11 @@ VIT_API const char *vit_session_warning(const vit_session *session);
 
 /* Copies what the head received for the picture that the session classified last (of a batch, the
  * last one that could be read): the class token after the encoder and the final norm, or what the
- * model pools in its place. features: [features of vit_model_info]. ARGUMENT before the first picture. */
+ * model pools in its place. features: [vit_model_info.features]. ARGUMENT before the first. */
 VIT_API vit_status vit_session_features(const vit_session *session, float *features,
                                         vit_error *error);
 
-/* probabilities[i] = exp(logits[i]) / sum_j exp(logits[j]). Both are [classes]; in place is allowed. */
+/* probabilities[i] = exp(logits[i]) / sum_j exp(logits[j]). Both: [classes]; in place works. */
 VIT_API void vit_probabilities(const float *logits, size_t classes, float *probabilities);
 
 /* The model's scores of the classes, by its scoring: softmax(logits / temperature) unless it is
@@ -502,7 +502,7 @@ typedef struct vit_event {
 } vit_event;
 
 /* Called at every event. Return false to stop: the training then writes its checkpoint, if one was
- * asked for, and vit_train returns VIT_ERROR_CANCELLED. `event` and its strings end with the call. */
+ * asked for, and vit_train returns VIT_ERROR_CANCELLED. `event` ends with the call. */
 typedef bool vit_callback(const vit_event *event, void *user);
 
 typedef struct vit_train_options {
