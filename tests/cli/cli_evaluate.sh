@@ -22,7 +22,8 @@ run 0 "split val: 1,000 pictures" "" \
     vit-evaluate --model digits.safetensors --data digits --split val
 
 sized="--model $fixtures/sizes.safetensors"
-run 1 "" "the model takes 40 x 40 x 3" vit-evaluate $sized --size 40 --data digits
+run 0 "on digits" "digits, 28 x 28, are prepared as grey pictures are: 40 x 40 x 3" \
+    vit-evaluate $sized --size 40 --data digits
 run 1 "" "cannot open ./absent" vit-evaluate --model ./absent --data digits
 
 # ---- logits, and a training that is taught by them ----
