@@ -24,6 +24,10 @@ run 0 "split val: 1,000 pictures" "" \
 sized="--model $fixtures/sizes.safetensors"
 run 0 "on digits" "digits, 28 x 28, are prepared as grey pictures are: 40 x 40 x 3" \
     vit-evaluate $sized --size 40 --data digits
+if [ -d "${VIT_DATA:-$tree/../shared/data}/cifar10" ]; then
+    run 1 "" "of cifar10 are 32 x 32 x 3, the model takes 28 x 28 x 1" \
+        vit-evaluate --model digits.safetensors --data cifar10
+fi
 run 1 "" "cannot open ./absent" vit-evaluate --model ./absent --data digits
 
 # ---- logits, and a training that is taught by them ----
