@@ -306,8 +306,8 @@ static void test_configs(void **state) {
     /* who turns pictures by their EXIF data */
     converts("turned", "timm", NULL, true, &n);
     assert_non_null(strstr(n.text, "its library does not turn pictures as EXIF says"));
-    char upright[sizeof squash] = "[";
-    strcat(upright, strchr(squash, ',') + 2);
+    char upright[sizeof squash];
+    snprintf(upright, sizeof upright, "[%s", strchr(squash, ',') + 2);
     save_model("model.safetensors", "{}", upright);
     converts("stored", "hf", NULL, false, &n);
     assert_string_equal(n.text, "its library's pipeline() turns pictures as EXIF says");

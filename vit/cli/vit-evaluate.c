@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
-#include "vit/cli/parts/csv.h"
+#include "vit/cli/parts/csv_out.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/program.h"
 #include "vit/cli/parts/results.h"

@@ -55,14 +55,15 @@ static float angle(const vit_config *c, float t, float length) {
 static void fill(float *table, const vit_config *c) {
     const vit_rope_grid grid = vit_rope_grid_of(c);
     const size_t half = vit_config_head_dim(c) / 2;
-    for (size_t i = 0; i < grid.rows * grid.columns; i++, table += 2 * half) {
-        const float t[2] = {coordinate(c, i / grid.columns, grid.rows),
-                            coordinate(c, i % grid.columns, grid.columns)};
-        for (size_t j = 0; j < half; j++) {
-            const size_t axis = (j >= half / 2) != grid.columns_first;
-            const double a = (double)angle(c, t[axis], vit_rope_period(c, j % (half / 2)));
-            table[j] = (float)vit_cos(a);
-            table[half + j] = (float)vit_sin(a);
+    for (size_t j = 0; j < half; j++) {
+        const bool along_rows = (j >= half / 2) != grid.columns_first;
+        const float length = vit_rope_period(c, j % (half / 2));
+        for (size_t i = 0; i < grid.rows * grid.columns; i++) {
+            const float t = along_rows ? coordinate(c, i % grid.columns, grid.columns)
+                                       : coordinate(c, i / grid.columns, grid.rows);
+            const double a = (double)angle(c, t, length);
+            table[i * 2 * half + j] = (float)vit_cos(a);
+            table[i * 2 * half + half + j] = (float)vit_sin(a);
         }
     }
 }

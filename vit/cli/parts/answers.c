@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "vit/cli/parts/csv.h"
+#include "vit/cli/parts/csv_out.h"
 
 /* ---- text ---- */
 

@@ -22,7 +22,7 @@ const serve_route serve_routes[] = {
     {"POST, PUT", "/predictions/*", serve_predictions, SERVE_BODY, torchserve},
     {"POST, PUT", "/predictions/*/*", serve_predictions, SERVE_BODY, torchserve},
     {"GET, HEAD", "/v1/models", serve_v1_models, 0, NULL},
-    {"GET, HEAD", "/v1/models/*", serve_v1_model, 0, NULL},
+    {"GET, HEAD", "/v1/models/*", serve_v2_model_ready, 0, NULL},
     {"POST", "/v1/models/*:predict", serve_v1_predict, SERVE_BODY, torchserve},
     {"POST", "/v1/embeddings", serve_embeddings, SERVE_BODY, NULL},
     {"POST", "/v1/explain", serve_explain, SERVE_BODY, explaining},

@@ -60,10 +60,11 @@ static void post_norm_forward(const vit_block_call *c, float *z_next, const vit_
     vit_layernorm_forward(c->exec, z_next, &s->stats2, s->sum2, &w->norm2, vit_rows_out(c));
 }
 
-void vit_block_forward(const vit_block_call *c, float *z_next, const vit_block_state *s) {
+/* With norms before the sums, z_next itself is not needed again. */
+static void forward(const vit_block_call *c, float *z_next, const vit_block_state *s, bool again) {
     switch (c->config->norm) {
     case VIT_NORM_PRE:
-        pre_norm_forward(c, z_next, s);
+        pre_norm_forward(c, again ? NULL : z_next, s);
         break;
     case VIT_NORM_POST:
         post_norm_forward(c, z_next, s);
@@ -73,17 +74,12 @@ void vit_block_forward(const vit_block_call *c, float *z_next, const vit_block_s
     }
 }
 
+void vit_block_forward(const vit_block_call *c, float *z_next, const vit_block_state *s) {
+    forward(c, z_next, s, false);
+}
+
 void vit_block_recompute(const vit_block_call *c, float *z_next, const vit_block_state *s) {
-    switch (c->config->norm) {
-    case VIT_NORM_PRE:
-        pre_norm_forward(c, NULL, s);
-        break;
-    case VIT_NORM_POST:
-        post_norm_forward(c, z_next, s);
-        break;
-    case VIT_NORM_COUNT:
-        break;
-    }
+    forward(c, z_next, s, true);
 }
 
 /* ---- backward ---- */

@@ -154,10 +154,6 @@ void serve_v1_models(serve_request *request, serve_reply *reply) {
     end_object(&json, reply);
 }
 
-void serve_v1_model(serve_request *request, serve_reply *reply) {
-    serve_v2_model_ready(request, reply);
-}
-
 /* ---- TorchServe ---- */
 
 void serve_torchserve_models(serve_request *request, serve_reply *reply) {

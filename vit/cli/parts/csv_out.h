@@ -1,6 +1,6 @@
-/* Files of comma-separated values (RFC 4180, lines that end with a line feed). */
-#ifndef VIT_CLI_PARTS_CSV_H
-#define VIT_CLI_PARTS_CSV_H
+/* Writes comma-separated values (RFC 4180, lines that end with a line feed). */
+#ifndef VIT_CLI_PARTS_CSV_OUT_H
+#define VIT_CLI_PARTS_CSV_OUT_H
 
 #include "vit/base/text.h"
 

@@ -1,4 +1,4 @@
-#include "vit/cli/parts/csv.h"
+#include "vit/cli/parts/csv_out.h"
 
 #include <string.h>
 
