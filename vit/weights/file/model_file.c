@@ -397,7 +397,7 @@ static vit_status take_over(const vit_model_file *to, const vit_model_file *from
     const float *in = from->values + p->offset;
     float *out = to->values + to->table.rows[i].offset;
     if (p->count != to->table.rows[i].count && !vit_resamples(p))
-        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "the relative position bias (%s) is of pictures of %zu x %zu; those of "
                         "another size are not supported",
                         p->name, from->config.height, from->config.width);
