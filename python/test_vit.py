@@ -109,6 +109,17 @@ class TestVit(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "uint8"):
             self.model.logits(images.astype(np.float32))
 
+    def test_arrays_are_answered_together(self):
+        images = drawn(40)[0]
+        arrays = [np.repeat(np.repeat(one, 3, 0), 3, 1) for one in images]
+        want = np.stack([vit.Model("mnist", threads=1).embed(array) for array in arrays])
+        np.testing.assert_array_equal(vit.Model("mnist", threads=2).embed(arrays), want)
+        self.assertEqual(self.model.logits([]).shape, (0, 10))
+        with self.assertRaisesRegex(vit.Error, "picture 2 of 3: pixels"):
+            self.model.logits([images[0], np.zeros((0, 5), np.uint8), images[1]])
+        with self.assertRaisesRegex(TypeError, "picture 3 of 3 is an array of uint8"):
+            self.model.logits([images[0], NINE, images[1].astype(float)])
+
     def test_base64(self):
         code = base64.b64encode(NINE.read_bytes()).decode()
         lines = "\r\n".join(code[i:i + 76] for i in range(0, len(code), 76))
@@ -236,7 +247,7 @@ class TestVit(unittest.TestCase):
 
     def test_what_is_no_picture_is_refused(self):
         for nothing in (None, 7, [None]):
-            with self.assertRaisesRegex(TypeError, "a picture is a path, the bytes of a file"):
+            with self.assertRaisesRegex(TypeError, "the picture is a path, the bytes of a file"):
                 self.model.classify(nothing)
 
     def test_arrays_train_and_evaluate(self):

@@ -283,11 +283,13 @@ VIT_API vit_status vit_prepare_memory(const vit_session *session, const void *by
                                       const char *name, size_t most_pixels, uint8_t *out,
                                       const char **warning, vit_error *error);
 
-/* One of several pictures: a file, or the bytes of one. */
+/* One of several pictures: a file, the bytes of one, or pixels as for vit_classify_pixels. */
 typedef struct vit_picture {
-    const char *name;  /* path of the file; with bytes, the name used in messages */
+    const char *name;  /* path of the file; with bytes or pixels, the name used in messages */
     const void *bytes; /* [size]; NULL: the file is read */
     size_t size;
+    const uint8_t *pixels; /* in place of a file; or NULL */
+    size_t width, height, channels, stride;
 } vit_picture;
 
 /* The outcome for one picture of vit_classify_many. */

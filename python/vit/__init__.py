@@ -256,49 +256,43 @@ class Model:
         return info
 
     def _answer(self, pictures: Sequence[Picture]) -> "tuple[np.ndarray, np.ndarray]":
-        """Logits and features, a row for each picture. Files and bytes are answered together."""
-        logits = np.empty((len(pictures), self._info.classes), np.float32)
-        features = np.empty((len(pictures), self._info.features), np.float32)
-        files = [i for i, p in enumerate(pictures) if not isinstance(p, np.ndarray)]
-        with self._lock:
-            for i, picture in enumerate(pictures):
-                if isinstance(picture, np.ndarray):
-                    self._answer_pixels(picture, logits[i], features[i])
-            if files:
-                rows = self._answer_files([pictures[i] for i in files])
-                logits[files], features[files] = rows
-        return logits, features
-
-    def _answer_pixels(self, pixels: np.ndarray, logits: np.ndarray, features: np.ndarray) -> None:
-        if pixels.dtype != np.uint8 or pixels.ndim not in (2, 3):
-            raise TypeError(f"a picture is an array of uint8, [height][width] or [height][width]"
-                            f"[channels], not of {pixels.dtype} {list(pixels.shape)}")
-        pixels, error = np.ascontiguousarray(pixels), _api.vit_error()
-        height, width, channels = (*pixels.shape, 1)[:3]
-        _check(_lib.vit_classify_pixels(self._session, pixels.ctypes.data_as(
-            ctypes.POINTER(ctypes.c_uint8)), width, height, channels, width * channels,
-            _floats(logits), error), error)
-        _check(_lib.vit_session_features(self._session, _floats(features), error), error)
-
-    def _answer_files(self, files: Sequence[Any]) -> "tuple[np.ndarray, np.ndarray]":
-        logits = np.empty((len(files), self._info.classes), np.float32)
-        features = np.empty((len(files), self._info.features), np.float32)
-        pictures, answers = (_api.vit_picture * len(files))(), (_api.vit_answer * len(files))()
-        for picture, file in zip(pictures, files):
-            if isinstance(file, bytes):
-                picture.name, picture.size = b"a picture in memory", len(file)
-                picture.bytes = ctypes.cast(ctypes.c_char_p(file), ctypes.c_void_p)
-            elif isinstance(file, (str, os.PathLike)):
-                picture.name = _text(file)
-            else:
-                raise TypeError(f"a picture is a path, the bytes of a file or an array of uint8, "
-                                f"not {type(file).__name__}")
+        """Logits and features, a row for each picture, computed together on all threads."""
+        count = len(pictures)
+        logits = np.empty((count, self._info.classes), np.float32)
+        features = np.empty((count, self._info.features), np.float32)
+        # the arrays are kept until the end, as the library reads them
+        kept = [np.ascontiguousarray(p) if isinstance(p, np.ndarray) else p for p in pictures]
+        given, answers = (_api.vit_picture * count)(), (_api.vit_answer * count)()
+        for i, picture in enumerate(kept):
+            self._give(given[i], picture,
+                       f"picture {i + 1} of {count}" if count > 1 else "the picture")
         error = _api.vit_error()
-        _check(_lib.vit_classify_many(self._session, pictures, len(files), _floats(logits),
-                                      _floats(features), answers, error), error)
+        with self._lock:
+            if count > 0:
+                _check(_lib.vit_classify_many(self._session, given, count, _floats(logits),
+                                              _floats(features), answers, error), error)
         for answer in answers:
             _check(answer.error.status, answer.error)
         return logits, features
+
+    @staticmethod
+    def _give(out: _api.vit_picture, picture: Any, name: str) -> None:
+        """Says to the library what the picture is; it must live as long as `out`."""
+        out.name = name.encode()
+        if isinstance(picture, np.ndarray):
+            if picture.dtype != np.uint8 or picture.ndim not in (2, 3):
+                raise TypeError(f"{name} is an array of uint8, [height][width] or [height][width]"
+                                f"[channels], not of {picture.dtype} {list(picture.shape)}")
+            out.height, out.width, out.channels = (*picture.shape, 1)[:3]
+            out.stride = out.width * out.channels
+            out.pixels = picture.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
+        elif isinstance(picture, bytes):
+            out.bytes, out.size = ctypes.cast(picture, ctypes.c_void_p), len(picture)
+        elif isinstance(picture, (str, os.PathLike)):
+            out.name = _text(picture, name)
+        else:
+            raise TypeError(f"{name} is a path, the bytes of a file or an array of uint8, not "
+                            f"{type(picture).__name__}")
 
     def logits(self, pictures: Union[Picture, Sequence[Picture]]) -> np.ndarray:
         """[classes], or [pictures][classes] of a list or a stack. float32, the same bytes

@@ -167,6 +167,11 @@ class vit_picture(Structure):
         ("name", c_char_p),
         ("bytes", c_void_p),
         ("size", c_size_t),
+        ("pixels", POINTER(c_uint8)),
+        ("width", c_size_t),
+        ("height", c_size_t),
+        ("channels", c_size_t),
+        ("stride", c_size_t),
     ]
 
 

@@ -226,6 +226,27 @@ static void pixels_of_any_kind(void **unused) {
     vit_session_free(s);
 }
 
+/* Pixels among files: the bytes that they get alone, and an error of their own. */
+static void pixels_among_many(void **unused) {
+    uint8_t digit[PIXELS];
+    float want[CLASSES], many[3 * CLASSES];
+    vit_answer answers[3];
+    vit_draw_digit(digit, 3, 14);
+    vit_session *s = session_with(2, NULL);
+    const vit_picture given = {
+        .name = "drawn", .pixels = digit, .width = 28, .height = 28, .channels = 1, .stride = 28};
+    vit_picture pictures[] = {given, given, {.name = "tests/fixtures/image_grey.jpg"}};
+    pictures[1].stride = 27;
+    assert_int_equal(vit_classify_pixels(s, digit, 28, 28, 1, 28, want, NULL), VIT_OK);
+    assert_int_equal(vit_classify_many(s, pictures, 3, many, NULL, answers, NULL), VIT_OK);
+    assert_memory_equal(many, want, sizeof want);
+    assert_int_equal(answers[1].error.status, VIT_ERROR_ARGUMENT);
+    assert_non_null(strstr(answers[1].error.message, "drawn: pixels: rows are 27 bytes apart"));
+    assert_int_equal(vit_classify_file(s, pictures[2].name, want, NULL), VIT_OK);
+    assert_memory_equal(many + 2 * CLASSES, want, sizeof want);
+    vit_session_free(s);
+}
+
 static void a_warning_is_about_the_last_picture(void **unused) {
     uint8_t digit[PIXELS], blank[50 * 40];
     float logits[CLASSES];
@@ -276,12 +297,12 @@ static void many_are_answered_as_one_by_one(void **unused) {
                                         "tests/fixtures/image_grey.jpg"};
     size_t size, features = vit_model_describe(model).features;
     uint8_t *bytes = read_whole(files[0], &size);
-    vit_picture pictures[6] = {{files[0], NULL, 0},
-                               {files[1], NULL, 0},
-                               {files[2], NULL, 0},
-                               {"these bytes", bytes, size},
-                               {"half of them", bytes, size / 2},
-                               {NULL, NULL, 0}};
+    vit_picture pictures[6] = {{.name = files[0]},
+                               {.name = files[1]},
+                               {.name = files[2]},
+                               {.name = "these bytes", .bytes = bytes, .size = size},
+                               {.name = "half of them", .bytes = bytes, .size = size / 2},
+                               {.name = NULL}};
     for (int threads = 1; threads <= 3; threads++) {
         float many[6 * CLASSES], wide[6 * 64], one[CLASSES], embedding[64];
         vit_answer answers[6];
@@ -534,6 +555,7 @@ int main(void) {
         cmocka_unit_test(threads_of_the_host_do_not_meet),
         cmocka_unit_test(the_same_bytes_everywhere),
         cmocka_unit_test(pixels_of_any_kind),
+        cmocka_unit_test(pixels_among_many),
         cmocka_unit_test(a_warning_is_about_the_last_picture),
         cmocka_unit_test(options_out_of_range),
         cmocka_unit_test(features_are_of_the_last_picture),

@@ -70,10 +70,10 @@ static void test_pictures(void **state) {
     vit_model *m = overflowing();
     vit_session *s = session_of(m);
     vit_bytes black = png_of(images[0]), white = png_of(images[1]);
-    const vit_picture list[] = {{"0.png", black.data, black.size},
-                                {"1.png", white.data, white.size},
-                                {"2.png", white.data, 20},
-                                {"3.png", black.data, black.size}};
+    const vit_picture list[] = {{.name = "0.png", .bytes = black.data, .size = black.size},
+                                {.name = "1.png", .bytes = white.data, .size = white.size},
+                                {.name = "2.png", .bytes = white.data, .size = 20},
+                                {.name = "3.png", .bytes = black.data, .size = black.size}};
     assert_int_equal(vit_classify_pixels(s, images[1], SIDE, SIDE, 1, SIDE, one, &error),
                      VIT_ERROR_FORMAT);
     assert_says(&error, VIT_ERROR_FORMAT, "the picture: the model's answer", "NaN");

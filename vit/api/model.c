@@ -240,18 +240,37 @@ vit_status vit_model_needs(const vit_model *m, bool writes, vit_error *error) {
                            : "the model writes texts and knows no classes: it is one for vit-read");
 }
 
+static vit_status prepare_pixels(vit_image *ready, const vit_model *m, const vit_kernels *kernels,
+                                 const vit_picture *p, vit_error *error) {
+    const vit_config *c = &m->file.config;
+    vit_image image;
+    vit_status status = vit_image_from_pixels(&image, p->pixels, p->width, p->height, p->channels,
+                                              p->stride, error);
+    if (status == VIT_OK)
+        status = vit_preprocess(ready, &image, &m->file.preprocessing, c->height, c->width,
+                                c->channels, kernels, error);
+    vit_image_free(&image);
+    if (status == VIT_OK) return VIT_OK;
+    return vit_fail_prefix(error, status, p->name ? p->name : "the picture");
+}
+
 vit_status vit_model_prepare(vit_image *ready, const vit_model *m, const vit_kernels *kernels,
                              const vit_picture *p, vit_error *error) {
     const vit_config *c = &m->file.config;
     const vit_preprocessing *list = &m->file.preprocessing;
-    if (!p->bytes && !p->name)
-        return vit_fail(error, VIT_ERROR_ARGUMENT, "a picture has neither a path nor bytes");
+    vit_status status;
+    *ready = (vit_image){0};
+    if (!p->bytes && !p->pixels && !p->name)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "a picture has no path, no bytes and no pixels");
     const vit_fpmode host = vit_fpmode_enter();
-    const vit_status status =
-        p->bytes ? vit_preprocess_bytes(ready, p->bytes, p->size, p->name, list, c->height,
-                                        c->width, c->channels, kernels, error)
-                 : vit_preprocess_file(ready, p->name, list, c->height, c->width, c->channels,
-                                       kernels, error);
+    if (p->pixels)
+        status = prepare_pixels(ready, m, kernels, p, error);
+    else if (p->bytes)
+        status = vit_preprocess_bytes(ready, p->bytes, p->size, p->name, list, c->height, c->width,
+                                      c->channels, kernels, error);
+    else
+        status = vit_preprocess_file(ready, p->name, list, c->height, c->width, c->channels,
+                                     kernels, error);
     vit_fpmode_leave(host);
     return status;
 }

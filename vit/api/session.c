@@ -190,7 +190,8 @@ vit_status vit_embed_file(vit_session *s, const char *path, float *features, vit
 
 vit_status vit_classify_memory(vit_session *s, const void *bytes, size_t size, const char *name,
                                float *logits, vit_error *error) {
-    const vit_picture picture = {name, bytes ? bytes : "", bytes ? size : 0};
+    const vit_picture picture = {
+        .name = name, .bytes = bytes ? bytes : "", .size = bytes ? size : 0};
     return answer_picture(s, &picture, logits, NULL, error);
 }
 
@@ -222,18 +223,14 @@ vit_status vit_prepare_memory(const vit_session *s, const void *bytes, size_t si
 
 vit_status vit_classify_pixels(vit_session *s, const uint8_t *pixels, size_t width, size_t height,
                                size_t channels, size_t stride, float *logits, vit_error *error) {
-    const vit_config *c = &s->model->file.config;
-    vit_image image, ready = {0};
-    vit_status status =
-        vit_image_from_pixels(&image, pixels, width, height, channels, stride, error);
-    if (status != VIT_OK) return status;
-    const vit_fpmode host = vit_fpmode_enter();
-    status = vit_preprocess(&ready, &image, &s->model->file.preprocessing, c->height, c->width,
-                            c->channels, s->kernels, error);
-    vit_fpmode_leave(host);
-    vit_image_free(&image);
-    if (status != VIT_OK) return vit_fail_prefix(error, status, "the picture");
-    return answer(s, &ready, "the picture", logits, NULL, error);
+    const vit_picture picture = {.name = "the picture",
+                                 .pixels = pixels,
+                                 .width = width,
+                                 .height = height,
+                                 .channels = channels,
+                                 .stride = stride};
+    if (!pixels) return vit_fail(error, VIT_ERROR_ARGUMENT, "pixels: the pointer is NULL");
+    return answer_picture(s, &picture, logits, NULL, error);
 }
 
 /* ---- many pictures ---- */

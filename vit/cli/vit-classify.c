@@ -293,7 +293,7 @@ static vit_status read_standard_input(vit_picture *picture, const classifier *c,
         vit_free(bytes.data);
         return vit_fail_memory(problem, "a name", 0);
     }
-    *picture = (vit_picture){name, bytes.data, bytes.size};
+    *picture = (vit_picture){.name = name, .bytes = bytes.data, .size = bytes.size};
     return VIT_OK;
 }
 
