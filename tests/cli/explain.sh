@@ -117,6 +117,17 @@ vit-explain --out page.html "$picture" >out 2>&1
 check "a page" grep -q 'id="picture"' page.html
 vit-explain --threads 1 --out again.html "$picture" >out 2>&1
 check "of the same bytes again" cmp page.html again.html
+vit-explain --method relevance --json "$picture" >json 2>>out
+cat >compare.py <<'PYTHON'
+import base64, json, re
+import numpy as np
+page = json.loads(re.search(r'id="data"[^>]*>(.*?)</script>', open("page.html").read(), re.S)[1])
+want = np.array(json.load(open("json"))["map"])
+got = np.frombuffer(base64.b64decode(page["relevance"][0]["map"]), np.uint8) / 255
+assert np.abs(got - np.sqrt(want / want.max())).max() < .003, got
+PYTHON
+check "whose relevance is that of vit-explain, as shares of the largest value" \
+    "$python" compare.py
 sum='document.querySelector("#tiles canvas").toDataURL()'
 "$python" "$tree/tests/support/chromium.py" page.html size=1200x900 \
     wait='document.title.includes("digit.png")' \

@@ -8,13 +8,6 @@
 
 /* ---- attention ---- */
 
-/* Whether the map is of the pooling's attention instead of a layer's. */
-static bool wants_pooling(const vit_map_call *m) {
-    const vit_query query = m->options->query;
-    const bool by_default = query == VIT_QUERY_DEFAULT && !m->options->layer.given;
-    return query == VIT_QUERY_POOL || (by_default && vit_map_pools(&m->explainer->network->config));
-}
-
 static float fuse_two(vit_fuse fuse, float a, float b) {
     switch (fuse) {
     case VIT_FUSE_MEAN:
@@ -30,7 +23,7 @@ static float fuse_two(vit_fuse fuse, float a, float b) {
 }
 
 static size_t attention_scratch(const vit_map_call *m) {
-    const size_t heads = m->explainer->network->config.heads;
+    const size_t heads = vit_map_heads(m->options, &m->explainer->network->config);
     return heads * (m->options->query == VIT_QUERY_ALL ? m->tokens * m->tokens : m->patches);
 }
 
@@ -41,6 +34,7 @@ static void keep_heads(const vit_map_call *m, const float *p, size_t heads, bool
     const bool all = o->query == VIT_QUERY_ALL;
     const size_t size = all ? m->tokens * m->tokens : m->patches;
     const vit_config *c = &m->explainer->network->config;
+    const size_t shown = o->head.given || o->fused ? 1 : vit_map_heads(o, c);
     const size_t skip = c->pool_prefix ? m->prefix : 0; /* of the pooling's keys */
     for (size_t h = 0; h < heads; h++) {
         float *out = m->scratch + h * size;
@@ -56,24 +50,26 @@ static void keep_heads(const vit_map_call *m, const float *p, size_t heads, bool
             m->scratch[i] = fuse_two(o->fuse, m->scratch[i], m->scratch[h * size + i]);
     for (size_t i = 0; i < size && o->fused && o->fuse == VIT_FUSE_MEAN; i++)
         m->scratch[i] /= (float)heads;
-    const bool one = o->head.given || o->fused;
     const float *from =
         m->scratch + (o->head.given ? vit_min((size_t)o->head.value, heads - 1) * size : 0);
     /* sequence pooling has one head, and all of the map's show it */
-    for (size_t h = 0; h < (one ? 1 : c->heads); h++)
+    for (size_t h = 0; h < shown; h++)
         memcpy(m->map->values + h * size, from + (h < heads ? h : 0) * size, size * sizeof *from);
 }
 
+static bool of_pooling(const vit_map_call *m) {
+    return vit_map_of_pooling(m->options, &m->explainer->network->config);
+}
+
 static void attention_begin(vit_map_call *m) {
-    const bool pooled =
-        m->options->query == VIT_QUERY_DEFAULT && vit_map_pools(&m->explainer->network->config);
-    if (!wants_pooling(m))
-        vit_map_weigh(m, m->weights, pooled ? VIT_QUERY_MEAN : m->options->query);
+    const bool weighs = vit_pools[m->explainer->network->config.pool].weighs;
+    const bool pooled = m->options->query == VIT_QUERY_DEFAULT && weighs;
+    if (!of_pooling(m)) vit_map_weigh(m, m->weights, pooled ? VIT_QUERY_MEAN : m->options->query);
 }
 
 static void attention_look(const vit_seen *seen, void *context) {
     vit_map_call *m = context;
-    if (wants_pooling(m) || seen->layer != vit_map_layer(m)) return;
+    if (of_pooling(m) || seen->layer != vit_map_layer(m)) return;
     keep_heads(m, seen->p, m->explainer->network->config.heads, false);
 }
 
@@ -81,7 +77,7 @@ static vit_status attention_end(vit_map_call *m, vit_error *error) {
     (void)error;
     size_t heads, keys;
     const float *p = vit_map_pooling(m, &heads, &keys);
-    if (wants_pooling(m)) keep_heads(m, p, heads, true);
+    if (of_pooling(m)) keep_heads(m, p, heads, true);
     return VIT_OK;
 }
 

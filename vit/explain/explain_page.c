@@ -167,7 +167,8 @@ static void add_map(page *p, const char *key, const vit_map *map, float largest)
     size_t count = 1;
     for (size_t i = 0; i < map->dims; i++) count *= map->shape[i];
     uint8_t *bytes = vit_alloc(count, 1);
-    for (size_t i = 0; i < count && largest == 0; i++) largest = fmaxf(largest, map->values[i]);
+    const bool own = largest == 0;
+    for (size_t i = 0; i < count && own; i++) largest = fmaxf(largest, map->values[i]);
     for (size_t i = 0; i < count && bytes && largest > 0; i++)
         bytes[i] = vit_page_byte(sqrtf(fmaxf(map->values[i], 0) / largest));
     if (bytes)
@@ -195,7 +196,7 @@ static vit_status add_rollout(page *p, vit_error *error) {
 static vit_status add_pooling(page *p, vit_error *error) {
     const vit_map_options o = {.query = VIT_QUERY_POOL};
     vit_map map;
-    if (!vit_map_pools(config_of(p))) return VIT_OK;
+    if (!vit_pools[config_of(p)->pool].weighs) return VIT_OK;
     const vit_status status = vit_map_make(&map, p->call->explainer, p->call->image, &o, error);
     if (status != VIT_OK) return status;
     add_map(p, "pooling", &map, 1);

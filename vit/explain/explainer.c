@@ -40,7 +40,7 @@ static void carve(vit_arena *arena, void *context) {
     const size_t tokens = vit_config_tokens(c), row = vit_padded(tokens);
     vit_state_carve(&e->state, arena, c, 1, e->threads, VIT_KEPT_TOKENS, 0);
     e->d_p = vit_arena_floats(arena, c->heads * tokens * row);
-    e->d_map_p = vit_arena_floats(arena, c->heads * row);
+    e->d_map_p = vit_arena_floats(arena, vit_config_pool_heads(c) * row);
     e->d_norm = vit_arena_floats(arena, tokens * c->dim);
     e->unpacked = vit_arena_floats(arena, e->unpacked_size);
 }

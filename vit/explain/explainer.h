@@ -19,7 +19,7 @@ typedef struct vit_explainer {
     vit_arena arena;
     vit_state state;
     float *d_p;      /* [heads][T][padded T] */
-    float *d_map_p;  /* [heads][padded T], of pooling by attention */
+    float *d_map_p;  /* [pool heads][padded T], of pooling by attention */
     float *d_norm;   /* [T][D] */
     float *unpacked; /* [unpacked_size] W of one block's layers, or of those outside the blocks, for
                         dx = dy W: a model keeps W^T alone */

@@ -27,20 +27,14 @@ bool vit_map_goes_on(const vit_map_options *o) {
     return !o->goes_on || o->goes_on(o->user);
 }
 
-bool vit_map_pools(const vit_config *c) {
-    switch (c->pool) {
-    case VIT_POOL_MAP:
-    case VIT_POOL_SEQ:
-        return true;
-    case VIT_POOL_CLASS:
-    case VIT_POOL_MEAN:
-    case VIT_POOL_CLASS_MEAN:
-    case VIT_POOL_CLASS_DIST:
-    case VIT_POOL_TOKENS:
-    case VIT_POOL_COUNT:
-        break;
-    }
-    return false;
+bool vit_map_of_pooling(const vit_map_options *o, const vit_config *c) {
+    const bool by_default = o->query == VIT_QUERY_DEFAULT && !o->layer.given;
+    return o->query == VIT_QUERY_POOL || (by_default && vit_pools[c->pool].weighs);
+}
+
+size_t vit_map_heads(const vit_map_options *o, const vit_config *c) {
+    return vit_map_of_pooling(o, c) && vit_pools[c->pool].attends ? vit_config_pool_heads(c)
+                                                                  : c->heads;
 }
 
 static vit_status check_query(const vit_map_options *o, const vit_config *c, vit_error *error) {
@@ -61,13 +55,14 @@ static vit_status check_query(const vit_map_options *o, const vit_config *c, vit
                             "only patches have positions to compare, token %zu is none", o->token);
         return VIT_OK;
     case VIT_QUERY_POOL:
-        if (vit_map_pools(c) && o->method != VIT_METHOD_POSITIONS &&
+        if (vit_pools[c->pool].weighs && o->method != VIT_METHOD_POSITIONS &&
             o->method != VIT_METHOD_SIMILARITY)
             return VIT_OK;
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        vit_map_pools(c) ? "%s compares tokens, and the pooling's query is none"
-                                         : "%s is asked for the pooling's query, and this "
-                                           "network does not pool by attention",
+                        vit_pools[c->pool].weighs
+                            ? "%s compares tokens, and the pooling's query is none"
+                            : "%s is asked for the pooling's query, and this "
+                              "network does not pool by attention",
                         name);
     case VIT_QUERY_ALL:
         if (o->method != VIT_METHOD_RELEVANCE) return VIT_OK;
@@ -92,10 +87,11 @@ static vit_status check_choice(const vit_map_options *o, const vit_config *c, vi
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "layer %zu is asked for, the network has %zu, numbered from 0",
                         (size_t)o->layer.value, c->depth);
-    if (o->head.given && o->method == VIT_METHOD_ATTENTION && (size_t)o->head.value >= c->heads)
+    if (o->head.given && o->method == VIT_METHOD_ATTENTION &&
+        (size_t)o->head.value >= vit_map_heads(o, c))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "head %zu is asked for, a layer has %zu, numbered from 0",
-                        (size_t)o->head.value, c->heads);
+                        "head %zu is asked for, %s has %zu, numbered from 0", (size_t)o->head.value,
+                        vit_map_of_pooling(o, c) ? "the pooling" : "a layer", vit_map_heads(o, c));
     return VIT_OK;
 }
 
@@ -128,24 +124,11 @@ static void weigh_evenly(float *weights, size_t first, size_t end, float all) {
 
 const float *vit_map_pooling(const vit_map_call *m, size_t *heads, size_t *keys) {
     const vit_config *c = &m->explainer->network->config;
-    const vit_state *s = &m->explainer->state;
-    *heads = 1;
+    const vit_pool_state *s = &m->explainer->state.pool;
+    const bool attends = vit_pools[c->pool].attends;
+    *heads = attends ? vit_config_pool_heads(c) : 1;
     *keys = c->pool_prefix ? m->tokens : m->patches;
-    switch (c->pool) {
-    case VIT_POOL_MAP:
-        *heads = c->heads;
-        return s->pool.map.p;
-    case VIT_POOL_SEQ:
-        return s->pool.p;
-    case VIT_POOL_CLASS:
-    case VIT_POOL_MEAN:
-    case VIT_POOL_CLASS_MEAN:
-    case VIT_POOL_CLASS_DIST:
-    case VIT_POOL_TOKENS:
-    case VIT_POOL_COUNT:
-        break;
-    }
-    return NULL;
+    return attends ? s->map.p : s->p;
 }
 
 /* The mean over heads of the pooling's attention weights. */
@@ -262,7 +245,7 @@ static void shape_map(const vit_map_call *m) {
     const size_t side = o->method == VIT_METHOD_POSITIONS ? m->patches : m->tokens;
     size_t *shape = m->map->shape;
     m->map->dims = heads ? 3 : 2;
-    if (heads) *shape++ = c->heads;
+    if (heads) *shape++ = vit_map_heads(o, c);
     shape[0] = all ? side : m->map->rows;
     shape[1] = all ? side : m->map->columns;
     if (o->method != VIT_METHOD_LENS) return;

@@ -56,11 +56,13 @@ size_t vit_map_layer(const vit_map_call *call);
  * query that is the pooling's needs the forward pass to be done. */
 void vit_map_weigh(const vit_map_call *call, float *weights, vit_query query);
 
-/* Whether the network pools by attention: map pooling or sequence pooling. */
-bool vit_map_pools(const vit_config *config);
+/* Whether a map of attention is of the pooling's weights instead of a layer's, and how many heads
+ * it then has. Sequence pooling has one, which stands for each of the layers'. */
+bool vit_map_of_pooling(const vit_map_options *options, const vit_config *config);
+size_t vit_map_heads(const vit_map_options *options, const vit_config *config);
 
-/* The attention weights of that pooling after the forward pass, [*heads][padded keys]; the keys are
- * the last *keys tokens. */
+/* The weights of a pooling that weighs tokens (vit_pool_row), after the forward pass:
+ * [*heads][padded keys]; the keys are the last *keys tokens. */
 const float *vit_map_pooling(const vit_map_call *call, size_t *heads, size_t *keys);
 
 /* out: [N] = sum over tokens t of call->weights[t] matrix[t][patch]; matrix: [T] rows of `row`

@@ -65,36 +65,25 @@ static void begin_at_pooling(vit_map_call *m) {
     const vit_explainer *e = m->explainer;
     const vit_config *c = &e->network->config;
     const vit_state *s = &e->state;
-    const size_t skip = c->pool_prefix ? 0 : m->prefix, keys = m->tokens - skip, dim = c->dim;
+    size_t heads, keys;
+    const float *p = vit_map_pooling(m, &heads, &keys);
+    const size_t skip = m->tokens - keys, dim = c->dim;
     float *r = m->scratch + skip, *d_p = m->scratch + 2 * m->row;
     memset(m->scratch, 0, m->row * sizeof *r);
-    switch (c->pool) {
-    case VIT_POOL_MAP:
-        add_relevance(r, s->pool.map.p, e->d_map_p, c->heads, vit_padded(keys), keys, 1);
-        break;
-    case VIT_POOL_SEQ:
-        for (size_t t = 0; t < keys; t++) { /* y = sum of p[t] x[t] */
-            const float *x = s->pool.normed + (skip + t) * dim;
-            double sum = 0;
-            for (size_t j = 0; j < dim; j++) sum += (double)x[j] * (double)s->pool.d_pooled[j];
-            d_p[t] = (float)sum;
-        }
-        add_relevance(r, s->pool.p, d_p, 1, keys, keys, 1);
-        break;
-    case VIT_POOL_CLASS:
-    case VIT_POOL_MEAN:
-    case VIT_POOL_CLASS_MEAN:
-    case VIT_POOL_CLASS_DIST:
-    case VIT_POOL_TOKENS:
-    case VIT_POOL_COUNT:
-        break;
+    for (size_t t = 0; t < keys && !vit_pools[c->pool].attends; t++) { /* y = sum of p[t] x[t] */
+        const float *x = s->pool.normed + (skip + t) * dim;
+        double sum = 0;
+        for (size_t j = 0; j < dim; j++) sum += (double)x[j] * (double)s->pool.d_pooled[j];
+        d_p[t] = (float)sum;
     }
+    add_relevance(r, p, vit_pools[c->pool].attends ? e->d_map_p : d_p, heads, vit_padded(keys),
+                  keys, 1);
 }
 
 static vit_status relevance_end(vit_map_call *m, vit_error *error) {
     (void)error;
     const vit_query query = m->options->query;
-    const bool pooling = vit_map_pools(&m->explainer->network->config) &&
+    const bool pooling = vit_pools[m->explainer->network->config.pool].weighs &&
                          (query == VIT_QUERY_DEFAULT || query == VIT_QUERY_POOL);
     vit_explainer_backward_head(m->explainer, m->map->class_index);
     if (pooling)

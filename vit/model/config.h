@@ -115,6 +115,7 @@ typedef struct vit_pool_row {
     bool dist;    /* there is a distillation token */
     bool tokens;  /* nothing is pooled */
     bool attends; /* it is an attention with an MLP of its own */
+    bool weighs;  /* it weighs tokens by a softmax, which maps show */
     bool normed;  /* the final norm is of every token, before the pooling, whatever is asked */
     bool first;   /* of the last block only the first token is needed */
     bool choice;  /* "norm_before_pool" says whether the final norm is before the pooling */
