@@ -548,6 +548,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_model_tells_what_it_is),
         cmocka_unit_test(many_are_answered_as_one_by_one),
+        cmocka_unit_test(pixels_among_many),
         cmocka_unit_test(prepared_apart_is_the_same),
         IN_DIRECTORY(a_file_answers_as_its_bytes_do),
         cmocka_unit_test(bad_files_are_refused_by_name),
@@ -555,7 +556,6 @@ int main(void) {
         cmocka_unit_test(threads_of_the_host_do_not_meet),
         cmocka_unit_test(the_same_bytes_everywhere),
         cmocka_unit_test(pixels_of_any_kind),
-        cmocka_unit_test(pixels_among_many),
         cmocka_unit_test(a_warning_is_about_the_last_picture),
         cmocka_unit_test(options_out_of_range),
         cmocka_unit_test(features_are_of_the_last_picture),
