@@ -52,7 +52,7 @@ SHIPPED  = $(sort $(wildcard models/*.safetensors))
 TEST_SRC = $(sort $(wildcard tests/*/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/support/*.c)))
 
-EMBEDDED = presets measured pytorch_model timm_models imagenet synsets \
+EMBEDDED = presets measured pytorch_model timm_models hugging_face_models imagenet synsets \
   explain_page_html report_html report_css report_js
 LIB_OBJ  = $(call obj,$(LIB_SRC)) $(EMBEDDED:%=$(BUILD)/obj/%.o)
 
@@ -103,6 +103,10 @@ $(BUILD)/measured.c: scripts/embed-measured $(wildcard models/measured.jsonl) $(
 $(BUILD)/pytorch_model.c: scripts/embed-text vit/weights/export/pytorch_model.py
 	@mkdir -p $(@D)
 	scripts/embed-text vit_pytorch_model vit/weights/export/pytorch_model.py > $@
+
+$(BUILD)/hugging_face_models.c: scripts/embed-text vit/weights/configs/hugging_face_models.json
+	@mkdir -p $(@D)
+	scripts/embed-text vit_hugging_face_models vit/weights/configs/hugging_face_models.json > $@
 
 $(BUILD)/timm_models.c: scripts/embed-text vit/weights/configs/timm_models.json
 	@mkdir -p $(@D)

@@ -110,7 +110,7 @@ typedef struct vit_model_info {
     /* prefix: tokens before the patches; registers: the last of these; tokens: all */
     size_t prefix, registers, tokens;
     size_t rows, columns; /* of the patch grid */
-    size_t features;      /* numbers per picture that the head receives: dim, or 2 dim */
+    size_t features;      /* of a picture: dim, 2 dim, or what a projection makes of them */
     size_t classes;
     bool has_head;     /* false: a backbone, whose logits are its features (classes == features) */
     size_t parameters; /* trainable: weights, biases, tokens, ... */

@@ -183,7 +183,7 @@ static void refuses_bad_lists(void **state) {
         {"[{\"height\": 3}, " HALF "]", "\"op\" is missing"},
         {"[{\"op\": \"rezise\"}, " HALF "]", "did you mean resize"},
         {"[{\"op\": \"frobnicate\"}, " HALF "]",
-         "known: grey, rgb, resize, center_crop, orient, composite, digit, normalize"},
+         "known: grey, rgb, resize, center_crop, crop, orient, composite, digit, normalize"},
         {"[{\"op\": \"rgb\", \"op\": \"grey\"}, " HALF "]", "duplicate"},
         {"[{\"op\": \"rgb\", \"size\": 3}, " HALF "]", "unknown key \"size\""},
         {"[{\"op\": \"resize\", \"heigth\": 3, \"width\": 3, \"filter\": \"box\"}, " HALF "]",

@@ -549,6 +549,7 @@ int main(void) {
         PYTORCH("eva"),
         PYTORCH("norms_inside"),
         PYTORCH("map_heads"),
+        PYTORCH("clip"),
         PYTORCH("relative"),
         PYTORCH("relative_class"),
         PYTORCH("relative_shared"),

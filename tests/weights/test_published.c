@@ -4,6 +4,7 @@
 #include "tests/support/check.h"
 #include "tests/support/fixture.h"
 #include "tests/support/scratch.h"
+#include "tests/support/spoiled.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ROOT "tests/fixtures/published"
+#define ROOT PUBLISHED
 #define BOUND 2e-5 /* of the largest logit */
 
 static float *logits_of(const vit_model *model) {
@@ -71,58 +72,6 @@ static void test_labels(void **state) {
 }
 
 /* ---- what is refused ---- */
-
-/* A model directory to spoil: tensors and config of a fixture, in the current directory. */
-typedef struct spoiled {
-    vit_tensors *file;
-    vit_tensor tensors[200];
-    size_t count;
-    json_t *config;
-} spoiled;
-
-static char project[4096];
-
-static spoiled take(const char *name) {
-    spoiled s = {0};
-    char path[5000];
-    vit_error error;
-    snprintf(path, sizeof path, "%s/" ROOT "/%s/model.safetensors", project, name);
-    if (vit_tensors_open(&s.file, path, &error) != VIT_OK) fail_msg("%s", error.message);
-    s.count = vit_tensors_count(s.file);
-    assert_true(s.count < 200);
-    for (size_t i = 0; i < s.count; i++) s.tensors[i] = *vit_tensors_at(s.file, i);
-    snprintf(path, sizeof path, "%s/" ROOT "/%s/config.json", project, name);
-    s.config = read_json(path);
-    return s;
-}
-
-static vit_tensor *tensor_of(spoiled *s, const char *name) {
-    for (size_t i = 0; i < s->count; i++)
-        if (strcmp(s->tensors[i].name, name) == 0) return &s->tensors[i];
-    fail_msg("there is no tensor %s", name);
-    return NULL;
-}
-
-static void drop(spoiled *s, const char *name) {
-    *tensor_of(s, name) = s->tensors[s->count - 1];
-    s->count--;
-}
-
-/* Writes what is left and loads it: that must fail, saying a and b. Frees *s. */
-static void refuse(spoiled *s, vit_status status, const char *a, const char *b) {
-    vit_model *model;
-    vit_error error = {0};
-    char *config = json_dumps(s->config, 0);
-    put_file("config.json", config ? config : "");
-    assert_int_equal(
-        vit_safetensors_write("model.safetensors", s->tensors, s->count, NULL, 0, &error), VIT_OK);
-    assert_int_equal(vit_model_load(&model, ".", &error), status);
-    assert_null(model);
-    assert_says(&error, status, a, b);
-    free(config);
-    json_decref(s->config);
-    vit_tensors_close(s->file);
-}
 
 static void test_unexpected(void **state) {
     spoiled s = take("timm_13_wide");
@@ -461,7 +410,7 @@ static void test_config_silent(void **state) {
            "did you mean \"num_heads\"?");
     s = take("hf_4");
     json_object_del(s.config, "num_attention_heads");
-    refuse(&s, VIT_ERROR_UNSUPPORTED, "how many heads", "add \"num_attention_heads\"");
+    refuse(&s, VIT_ERROR_ARGUMENT, "\"heads\" 12 does not divide \"dim\" 20", "config.json");
     s = take("hf_4");
     refuse(&s, VIT_ERROR_UNSUPPORTED, "how pictures are prepared", "add \"preprocessing\"");
     s = take("hf_4");
@@ -554,6 +503,16 @@ int main(void) {
         PARITY("hf_dinov3"),
         PARITY("hf_dinov3_gated"),
         PARITY("dinov3_authors"),
+        PARITY("hf_clip"),
+        PARITY("hf_clip_4"),
+        PARITY("hf_clip_vision"),
+        PARITY("hf_clip_vision_4"),
+        PARITY("hf_clip_projection"),
+        PARITY("hf_clip_classifier"),
+        PARITY("hf_siglip"),
+        PARITY("hf_siglip_minimal"),
+        PARITY("hf_siglip_vision"),
+        PARITY("hf_siglip_classifier"),
         PARITY("torchvision"),
         PARITY("torchvision_old"),
         PARITY("google"),
@@ -585,6 +544,6 @@ int main(void) {
         IN_DIRECTORY(test_no_config),
         IN_DIRECTORY(test_attention_scale),
     };
-    if (!getcwd(project, sizeof project)) return 1;
+    find_project();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

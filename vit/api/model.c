@@ -208,7 +208,7 @@ vit_model_info vit_model_describe(const vit_model *m) {
                             .tokens = vit_config_tokens(c),
                             .rows = c->patch > 0 ? c->height / c->patch : 0,
                             .columns = c->patch > 0 ? c->width / c->patch : 0,
-                            .features = vit_config_features(c),
+                            .features = vit_config_embedding(c),
                             .classes = c->classes,
                             .has_head = vit_config_has_head(c),
                             .parameters = m->file.table.parameters,

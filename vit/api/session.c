@@ -25,7 +25,7 @@ vit_status vit_session_new(vit_session **out, const vit_model *model,
     s->model = model;
     s->kernels = kernels;
     s->threads = threads;
-    s->features = vit_alloc(vit_config_features(&model->file.config), sizeof(float));
+    s->features = vit_alloc(vit_config_embedding(&model->file.config), sizeof(float));
     vit_normalize_table(s->table, &model->file.preprocessing, model->file.config.channels);
     if (!s->features) status = vit_fail_memory(error, "a session", sizeof *s);
     const vit_exec exec = {.kernels = kernels, .threads = threads, .precision = o->precision};
@@ -65,7 +65,7 @@ static vit_status check_answer(const vit_session *s, const float *logits, const 
                                size_t index, size_t count, vit_error *error) {
     char name[40];
     const vit_config *c = &s->model->file.config;
-    const size_t width = vit_config_features(c);
+    const size_t width = vit_config_embedding(c);
     const vit_status status = vit_check_answer(logits + index * c->classes, c->classes,
                                                features + index * width, width, error);
     if (status == VIT_OK || count == 1) return status;
@@ -76,7 +76,7 @@ static vit_status check_answer(const vit_session *s, const float *logits, const 
 /* The picture answered last, for vit_session_features and vit_session_warning. */
 static void remember(vit_session *s, const float *features, const char *warning) {
     memcpy(s->features, features,
-           vit_config_features(&s->model->file.config) * sizeof *s->features);
+           vit_config_embedding(&s->model->file.config) * sizeof *s->features);
     s->warning = warning;
     s->answered = true;
 }
@@ -115,7 +115,7 @@ static vit_status normalized_source(float *images, size_t first, size_t count, v
 /* Answers `count` pictures from the source. features may be NULL. */
 static vit_status embed(vit_session *s, vit_image_source *source, void *context, size_t count,
                         float *logits, float *features, vit_error *error) {
-    const size_t width = vit_config_features(&s->model->file.config);
+    const size_t width = vit_config_embedding(&s->model->file.config);
     if (count == 0) return VIT_OK;
     float *own = features ? NULL : vit_alloc(count, width * sizeof *own);
     if (!features && !own) return vit_fail_memory(error, "features", count * width * sizeof *own);
@@ -150,7 +150,7 @@ const char *vit_session_warning(const vit_session *s) {
 vit_status vit_session_features(const vit_session *s, float *features, vit_error *error) {
     if (!s->answered)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "the session has classified no picture yet");
-    memcpy(features, s->features, vit_config_features(&s->model->file.config) * sizeof *features);
+    memcpy(features, s->features, vit_config_embedding(&s->model->file.config) * sizeof *features);
     return VIT_OK;
 }
 
@@ -284,7 +284,7 @@ static void fill_nan(float *values, size_t count) {
 static vit_status answer_many(vit_session *s, many *m, size_t count, float *logits, float *features,
                               vit_error *error) {
     const size_t classes = s->model->file.config.classes;
-    const size_t width = vit_config_features(&s->model->file.config);
+    const size_t width = vit_config_embedding(&s->model->file.config);
     m->all_ready = count < (size_t)s->threads;
     if (m->all_ready) vit_parallel(s->threads, count, prepare_task, m);
     const vit_status status = run(s, picture_source, m, count, logits, features, error);
@@ -308,7 +308,7 @@ static vit_status answer_many(vit_session *s, many *m, size_t count, float *logi
 vit_status vit_classify_many(vit_session *s, const vit_picture *pictures, size_t count,
                              float *logits, float *features, vit_answer *answers,
                              vit_error *error) {
-    const size_t width = vit_config_features(&s->model->file.config) * sizeof(float);
+    const size_t width = vit_config_embedding(&s->model->file.config) * sizeof(float);
     float *own = features ? NULL : vit_alloc(count, width);
     many m = {.session = s, .pictures = pictures, .answers = answers};
     m.ready = vit_alloc(count, sizeof *m.ready);

@@ -202,6 +202,10 @@ size_t vit_config_features(const vit_config *c) {
     return vit_pools[c->pool].two ? 2 * c->dim : c->dim;
 }
 
+size_t vit_config_embedding(const vit_config *c) {
+    return vit_heads[c->head].projects ? c->classes : vit_config_features(c);
+}
+
 bool vit_config_norms_tokens(const vit_config *c) {
     const vit_pool_row *pool = &vit_pools[c->pool];
     return c->final_norm && (pool->normed || (pool->choice && c->norm_before_pool));

@@ -76,9 +76,10 @@ typedef enum vit_pool {
 } vit_pool;
 
 typedef enum vit_head {
-    VIT_HEAD_LINEAR, /* Linear(dim, classes) */
-    VIT_HEAD_MLP,    /* Linear(dim, mlp), GELU, Linear(mlp, classes) */
-    VIT_HEAD_NONE,   /* a backbone: its logits are its features, of which there are `classes` */
+    VIT_HEAD_LINEAR,     /* Linear(dim, classes) */
+    VIT_HEAD_MLP,        /* Linear(dim, mlp), GELU, Linear(mlp, classes) */
+    VIT_HEAD_NONE,       /* a backbone: its logits are its features, of which there are `classes` */
+    VIT_HEAD_PROJECTION, /* a backbone whose features are Linear(dim, classes) without bias: CLIP */
     VIT_HEAD_COUNT,
 } vit_head;
 
@@ -125,6 +126,7 @@ typedef struct vit_pool_row {
 typedef struct vit_head_row {
     const char *name;
     size_t layers; /* linear ones; 0: logits are the features */
+    bool projects; /* logits are the features, too, and made by its layers */
     vit_layout_limit limit;
 } vit_head_row;
 
@@ -197,7 +199,7 @@ static inline bool vit_config_takes_texts(const vit_config *config) {
 
 /* Whether logits are more than the features: else, without a decoder, it is a backbone. */
 static inline bool vit_config_has_head(const vit_config *config) {
-    return vit_heads[config->head].layers > 0;
+    return vit_heads[config->head].layers > 0 && !vit_heads[config->head].projects;
 }
 
 /* The network that is the decoder alone: the code for both stacks takes it as that of an encoder.
@@ -244,8 +246,10 @@ size_t vit_config_head_dim(const vit_config *config);  /* d_k, width of an atten
 size_t vit_config_attention_dim(const vit_config *config); /* A: all heads, h d_k */
 size_t vit_config_pool_heads(const vit_config *config);    /* of the map pooling */
 size_t vit_config_pool_mlp(const vit_config *config);
-size_t vit_config_hidden(const vit_config *config);   /* outputs of fc1: M, gated 2 M */
-size_t vit_config_features(const vit_config *config); /* F, what the head sees: D or 2 D */
+size_t vit_config_hidden(const vit_config *config);    /* outputs of fc1: M, gated 2 M */
+size_t vit_config_features(const vit_config *config);  /* F, what the head sees: D or 2 D */
+size_t vit_config_embedding(const vit_config *config); /* features as others get them: F, or what a
+                                                          projection makes of them */
 
 /* Whether the final norm is of all tokens, before they are pooled. */
 bool vit_config_norms_tokens(const vit_config *config);

@@ -403,6 +403,9 @@ static void head(walk *w, vit_weights *v, vit_gradients *g) {
             g->head[0].bias = gradient(w, p);
         }
         break;
+    case VIT_HEAD_PROJECTION:
+        linear(w, "head", features, classes, false, &v->head[0], &g->head[0]);
+        break;
     case VIT_HEAD_MLP: /* named as the modules of an nn.Sequential(Linear, GELU, Linear) */
         linear(w, "head.0", features, c->mlp, true, &v->head[0], &g->head[0]);
         linear(w, "head.2", c->mlp, classes, c->head_bias, &v->head[1], &g->head[1]);

@@ -77,6 +77,8 @@ static vit_status apply(vit_image *out, const vit_image *in, const vit_operation
         return vit_image_crop(out, in, center_offset(in->width, op->width, op->rounding),
                               center_offset(in->height, op->height, op->rounding), op->width,
                               op->height, op->background, error);
+    case VIT_OP_CROP:
+        return vit_image_crop(out, in, 0, 0, op->width, op->height, NULL, error);
     case VIT_OP_ORIENT:
         return vit_image_orient(out, in, error);
     case VIT_OP_COMPOSITE:
@@ -102,6 +104,7 @@ static bool is_idle(const vit_operation *op, const vit_image *in) {
         resize_target(op, in, &width, &height);
         break;
     case VIT_OP_CENTER_CROP:
+    case VIT_OP_CROP:
         break;
     case VIT_OP_ORIENT:
         return in->orientation < 2;

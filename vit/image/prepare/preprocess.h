@@ -16,6 +16,7 @@ typedef enum vit_operation_kind {
                            "crop_share" */
     VIT_OP_CENTER_CROP, /* {"op": "center_crop", "height": H, "width": W}; "rounding",
                            "background" */
+    VIT_OP_CROP,        /* {"op": "crop", "height": H, "width": W}: the upper left part */
     VIT_OP_ORIENT,      /* {"op": "orient"}: vit_image_orient */
     VIT_OP_COMPOSITE,   /* {"op": "composite", "background": [R, G, B]}: vit_image_composite */
     VIT_OP_DIGIT,       /* {"op": "digit"}: vit_image_digit */
@@ -42,7 +43,7 @@ typedef enum vit_rounding {
 
 typedef struct vit_operation {
     vit_operation_kind kind;
-    size_t height, width; /* RESIZE, CENTER_CROP */
+    size_t height, width; /* RESIZE, CENTER_CROP, CROP */
     size_t shorter;       /* RESIZE: the shorter side becomes this, the longer one int(shorter *
                              longer side / shorter side); 0: height, width and fit are used */
     vit_fit fit;

@@ -24,6 +24,7 @@ static const struct {
                         "crop_share"},
                        8},
     [VIT_OP_CENTER_CROP] = {"center_crop", {"op", "height", "width", "rounding", "background"}, 5},
+    [VIT_OP_CROP] = {"crop", {"op", "height", "width"}, 3},
     [VIT_OP_ORIENT] = {"orient", {"op"}, 1},
     [VIT_OP_COMPOSITE] = {"composite", {"op", "background"}, 2},
     [VIT_OP_DIGIT] = {"digit", {"op"}, 1},
@@ -238,6 +239,9 @@ static vit_status read_operation(reader *r, vit_operation *op) {
         if (status == VIT_OK && json_object_get(r->json, "background"))
             status = read_background(r, op);
         return status;
+    case VIT_OP_CROP:
+        status = read_size(r, "height", &op->height);
+        return status != VIT_OK ? status : read_size(r, "width", &op->width);
     case VIT_OP_NORMALIZE:
         return read_normalize(r, op);
     }
@@ -321,6 +325,10 @@ static void write_operation(vit_json_out *json, const vit_operation *op) {
         if (op->rounding != VIT_ROUNDING_EVEN)
             vit_json_text(json, "rounding", roundings[op->rounding]);
         if (op->background[0] || op->background[1] || op->background[2]) write_background(json, op);
+        break;
+    case VIT_OP_CROP:
+        vit_json_count(json, "height", op->height);
+        vit_json_count(json, "width", op->width);
         break;
     case VIT_OP_COMPOSITE:
         write_background(json, op);

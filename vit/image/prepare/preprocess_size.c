@@ -50,7 +50,7 @@ vit_status vit_preprocessing_at(vit_preprocessing *p, size_t height, size_t widt
                             VIT_DIGIT_SIZE, VIT_DIGIT_SIZE);
         bool is_possible = true;
         if (op->kind == VIT_OP_RESIZE) is_possible = resize_at(op, &c);
-        if (op->kind == VIT_OP_CENTER_CROP) {
+        if (op->kind == VIT_OP_CENTER_CROP || op->kind == VIT_OP_CROP) {
             op->height = scale_side(op->height, height, new_height, 0);
             op->width = scale_side(op->width, width, new_width, 0);
             is_possible = op->height > 0 && op->width > 0;

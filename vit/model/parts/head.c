@@ -18,6 +18,7 @@ void vit_head_carve(vit_head_state *s, const vit_carving *k) {
         s->active = vit_arena_floats(k->arena, rows * c->mlp);
         break;
     case VIT_HEAD_LINEAR:
+    case VIT_HEAD_PROJECTION:
     case VIT_HEAD_COUNT:
         break;
     }
@@ -34,6 +35,7 @@ void vit_head_forward(const vit_call *call, const vit_head_state *s, const float
         if (s->logits) memcpy(s->logits, features, rows * c->classes * sizeof *features);
         break;
     case VIT_HEAD_LINEAR:
+    case VIT_HEAD_PROJECTION:
         vit_linear_forward(call->exec, s->logits, features, &head[0], NULL, rows);
         break;
     case VIT_HEAD_MLP:
@@ -57,6 +59,7 @@ void vit_head_backward(const vit_call *call, const vit_backward *back, const vit
         if (s->logits) memcpy(d_features, s->d_logits, rows * c->classes * sizeof *d_features);
         break;
     case VIT_HEAD_LINEAR:
+    case VIT_HEAD_PROJECTION:
         vit_linear_backward(call->exec, d_features, &g->head[0], s->d_logits, features, &head[0],
                             rows);
         break;

@@ -92,7 +92,7 @@ static void slice_task(size_t index, int thread, void *context) {
     worker *w = &i->workers[thread];
     const vit_exec exec = vit_network_exec(i->network, &w->state, i->kernels, i->inner_threads);
     const size_t first = index * i->slice, left = i->count - first;
-    const size_t count = left < i->slice ? left : i->slice, width = vit_config_features(c);
+    const size_t count = left < i->slice ? left : i->slice, width = vit_config_embedding(c);
     if (i->visit) {
         visit_slice(i, w, first, count);
         return;
@@ -102,8 +102,9 @@ static void slice_task(size_t index, int thread, void *context) {
     vit_network_forward(i->network, &exec, &w->state, w->images, count);
     memcpy(i->logits + first * c->classes, w->state.head.logits,
            count * c->classes * sizeof(float));
-    if (i->features)
-        memcpy(i->features + first * width, w->state.pool.features, count * width * sizeof(float));
+    const float *features =
+        vit_heads[c->head].projects ? w->state.head.logits : w->state.pool.features;
+    if (i->features) memcpy(i->features + first * width, features, count * width * sizeof(float));
 }
 
 static void run_slices(void *context) {

@@ -1,7 +1,7 @@
 /* Hugging Face: config.json and preprocessor_config.json of ViT, DeiT, DINOv2 and their kin. */
 #include "vit/base/size.h"
 #include "vit/base/text.h"
-#include "vit/weights/configs/their_config.h"
+#include "vit/weights/configs/towers.h"
 #include "vit/weights/file/labels.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,25 +12,39 @@
 /* The kinds of network whose blocks are ours, and everything in which they differ. */
 typedef struct family {
     const char *type; /* "model_type" */
-    double norm_eps;  /* the library's default */
     bool is_dinov2; /* the MLPs' width is a ratio; classifiers pool class token and mean; positions
                        are resampled to the size of the pictures */
     int position_rule;     /* VIT_UNSPECIFIED: that of the library's other networks */
     const char *processor; /* the class that the library takes where a file names none */
     bool is_dinov3;        /* rotary positions, and any size of pictures */
     bool is_beit;          /* relative positions, pooling by mean */
+    vit_tower tower;       /* CLIP or SigLIP */
+    const char *part;      /* of a network of two towers: "model_type" of that of pictures */
 } family;
 
+#define USUAL_POSITIONS .position_rule = VIT_UNSPECIFIED
+#define IS_CLIP USUAL_POSITIONS, .tower = VIT_TOWER_CLIP
+#define IS_SIGLIP USUAL_POSITIONS, .tower = VIT_TOWER_SIGLIP
+
 static const family families[] = {
-    {"vit", 1e-12, false, VIT_UNSPECIFIED, "ViT", false, false},
-    {"vit_mae", 1e-12, false, VIT_UNSPECIFIED, "ViT", false, false},
-    {"vit_msn", 1e-6, false, VIT_UNSPECIFIED, "ViT", false, false},
-    {"deit", 1e-12, false, VIT_UNSPECIFIED, "DeiT", false, false},
-    {"dinov2", 1e-6, true, VIT_UNSPECIFIED, "Bit", false, false},
-    {"dinov2_with_registers", 1e-6, true, VIT_POSITIONS_OF_TIMM, "Bit", false, false},
-    {"dinov3_vit", 1e-5, false, VIT_UNSPECIFIED, "DINOv3ViT", true, false},
-    {"beit", 1e-12, false, VIT_UNSPECIFIED, "Beit", false, true},
-    {"data2vec-vision", 1e-12, false, VIT_UNSPECIFIED, "Beit", false, true},
+    {.type = "vit", .processor = "ViT", USUAL_POSITIONS},
+    {.type = "vit_mae", .processor = "ViT", USUAL_POSITIONS},
+    {.type = "vit_msn", .processor = "ViT", USUAL_POSITIONS},
+    {.type = "deit", .processor = "DeiT", USUAL_POSITIONS},
+    {.type = "dinov2", .processor = "Bit", .is_dinov2 = true, USUAL_POSITIONS},
+    {.type = "dinov2_with_registers",
+     .processor = "Bit",
+     .is_dinov2 = true,
+     .position_rule = VIT_POSITIONS_OF_TIMM},
+    {.type = "dinov3_vit", .processor = "DINOv3ViT", .is_dinov3 = true, USUAL_POSITIONS},
+    {.type = "beit", .processor = "Beit", .is_beit = true, USUAL_POSITIONS},
+    {.type = "data2vec-vision", .processor = "Beit", .is_beit = true, USUAL_POSITIONS},
+    {.type = "clip", .processor = "CLIP", IS_CLIP, .part = "clip_vision_model"},
+    {.type = "clip_vision_model", .processor = "CLIP", IS_CLIP},
+    {.type = "metaclip_2", .processor = "CLIP", IS_CLIP, .part = "metaclip_2_vision_model"},
+    {.type = "metaclip_2_vision_model", .processor = "CLIP", IS_CLIP},
+    {.type = "siglip", .processor = "Siglip", IS_SIGLIP, .part = "siglip_vision_model"},
+    {.type = "siglip_vision_model", .processor = "Siglip", IS_SIGLIP},
 };
 
 static vit_status find_family(const family **found, const vit_their_config *d, const json_t *object,
@@ -44,8 +58,8 @@ static vit_status find_family(const family **found, const vit_their_config *d, c
     }
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: \"model_type\" \"%s\" is not supported, expected vit, deit, dinov2, "
-                    "dinov2_with_registers, dinov3_vit, vit_mae, vit_msn, beit or "
-                    "data2vec-vision",
+                    "dinov2_with_registers, dinov3_vit, vit_mae, vit_msn, beit, "
+                    "data2vec-vision, clip, metaclip_2 or siglip",
                     d->name, type);
 }
 
@@ -159,20 +173,21 @@ static bool names_backbone(const json_t *object) {
     return name && !strstr(name, "ForImageClassification");
 }
 
-static vit_status read_config(vit_their_config *d, const family *f, const json_t *object,
-                              vit_error *error) {
+/* own: the part of `object` that is about the network for pictures, or all of it. */
+static vit_status read_config(vit_their_config *d, const family *f, const json_t *own,
+                              const json_t *object, vit_error *error) {
     const char *act = "gelu";
-    d->said.norm_eps = f->norm_eps;
     d->position_rule = f->position_rule;
-    vit_status status = read_switches(d, object, error);
-    if (status == VIT_OK) status = read_mlp(d, f->is_dinov2, object, error);
-    if (status == VIT_OK) status = vit_read_text(&act, d, object, "hidden_act", error);
+    vit_status status = read_switches(d, own, error);
+    if (status == VIT_OK) status = read_mlp(d, f->is_dinov2, own, error);
+    if (status == VIT_OK) status = vit_read_text(&act, d, own, "hidden_act", error);
     if (status == VIT_OK) status = vit_read_activation(d, act, "hidden_act", error);
-    if (status == VIT_OK && f->is_dinov3) status = read_dinov3(d, object, error);
+    if (status == VIT_OK && f->is_dinov3) status = read_dinov3(d, own, error);
     if (status != VIT_OK) return status;
     d->is_backbone = names_backbone(object);
     VIT_SAY(d, pool, f->is_dinov2 && !d->is_backbone ? VIT_POOL_CLASS_MEAN : VIT_POOL_CLASS);
-    if (f->is_beit) status = read_beit(d, object, error);
+    if (f->is_beit) status = read_beit(d, own, error);
+    if (status == VIT_OK) status = vit_read_tower(d, f->tower, own, object, error);
     if (status != VIT_OK) return status;
     status = d->is_backbone ? VIT_OK : vit_read_problem(d, object, error);
     return status == VIT_OK ? read_labels(d, object, error) : status;
@@ -432,10 +447,14 @@ vit_status vit_read_hf_config(vit_their_config *d, json_t *object, json_t *pictu
                               const char *processor_name, vit_error *error) {
     const char *name = d->name;
     const family *f;
+    json_t *own = object;
     if (!d->version)
         d->version = json_string_value(json_object_get(object, "transformers_version"));
     vit_status status = find_family(&f, d, object, error);
-    if (status == VIT_OK) status = read_config(d, f, object, error);
+    if (status == VIT_OK) status = vit_complete_config(object, f->type, error);
+    if (status == VIT_OK && f->part)
+        status = vit_tower_config(&own, d, object, "vision_config", f->part, error);
+    if (status == VIT_OK) status = read_config(d, f, own, object, error);
     if (status != VIT_OK || !pictures) return status;
     d->name = processor_name;
     status = read_processor(d, f->processor, pictures, error);

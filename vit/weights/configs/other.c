@@ -208,6 +208,8 @@ vit_status vit_read_open_clip_config(vit_their_config *d, json_t *object, vit_er
     if (status == VIT_OK) status = read_tower_pictures(d, pictures, error);
     d->said.norm_eps = 1e-5;
     VIT_SAY(d, activation, quick ? VIT_GELU_QUICK : VIT_GELU);
+    VIT_SAY(d, head, VIT_HEAD_PROJECTION);
+    d->is_backbone = true;
     return status;
 }
 

@@ -107,9 +107,18 @@ static vit_status check_size(const vit_their_config *d, const vit_config *c, vit
                     d->name, end[0], end[1], c->height, c->width, end[0], end[1]);
 }
 
-vit_status vit_prepare_list(vit_preprocessing *out, const vit_their_config *d, const vit_config *c,
-                            vit_error *error) {
+/* The side of prepared pictures, where a network's convolution does not reach their last pixels,
+ * fewer than a patch. */
+static size_t whole_side(size_t said, size_t side, size_t patch) {
+    return said > side && said - said % patch == side ? said : side;
+}
+
+vit_status vit_prepare_list(vit_preprocessing *out, const vit_their_config *d,
+                            const vit_config *config, vit_error *error) {
     const vit_prepare *p = &d->prepare;
+    vit_config whole = *config, *c = &whole;
+    whole.height = whole_side(d->said.height, config->height, config->patch);
+    whole.width = whole_side(d->said.width, config->width, config->patch);
     *out = (vit_preprocessing){0};
     if (d->preprocessing) return read_own(out, d, error);
     if (p->kind == VIT_PREPARE_UNKNOWN || !p->has_mean)
@@ -144,6 +153,9 @@ vit_status vit_prepare_list(vit_preprocessing *out, const vit_their_config *d, c
     case VIT_PREPARE_UNKNOWN:
         break; /* refused above */
     }
+    if (c->height != config->height || c->width != config->width)
+        add(out,
+            (vit_operation){.kind = VIT_OP_CROP, .height = config->height, .width = config->width});
     vit_operation normalize = {.kind = VIT_OP_NORMALIZE, .rescale = p->rescale, .fused = p->fused};
     for (size_t i = 0; i < 3; i++) {
         normalize.mean[i] = (float)p->mean[i];

@@ -158,6 +158,22 @@ vit_status vit_read_triple(double triple[3], bool *found, const vit_their_config
     return VIT_OK;
 }
 
+vit_status vit_find_line(json_t **out, const char *const *lines, const char *name, size_t length,
+                         vit_error *error) {
+    char key[96];
+    *out = NULL;
+    if (snprintf(key, sizeof key, "\"%.*s\": ", (int)length, name) >= (int)sizeof key)
+        return VIT_OK;
+    for (size_t i = 0; lines[i]; i++) {
+        const char *line = lines[i];
+        if (strncmp(line, key, strlen(key)) != 0) continue;
+        line += strlen(key);
+        return vit_json_parse(out, line, (size_t)(strrchr(line, '}') + 1 - line),
+                              "a list of models", error);
+    }
+    return VIT_OK;
+}
+
 /* ---- labels ---- */
 
 vit_status vit_read_labels(vit_their_config *d, const json_t *labels, const char *key,

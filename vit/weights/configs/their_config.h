@@ -118,6 +118,11 @@ vit_status vit_read_patch(vit_their_config *d, const json_t *object, const char 
 vit_status vit_read_triple(double triple[3], bool *found, const vit_their_config *d,
                            const json_t *object, const char *key, vit_error *error);
 
+/* *out: the object, owned, of the line `"NAME": {...}` of an embedded list of models, where NAME is
+ * the first `length` characters of `name`; NULL: there is no such line. Errors: MEMORY. */
+vit_status vit_find_line(json_t **out, const char *const *lines, const char *name, size_t length,
+                         vit_error *error);
+
 /* d->labels from ["cat", "dog"] or {"0": "cat", "1": "dog"}; nothing if `labels` is NULL or null.
  * `key` is for messages. Errors: FORMAT, MEMORY. */
 vit_status vit_read_labels(vit_their_config *d, const json_t *labels, const char *key,

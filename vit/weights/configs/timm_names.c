@@ -6,18 +6,7 @@
 extern const char *const vit_timm_models[]; /* timm_models.json, line by line */
 
 vit_status vit_timm_find(json_t **out, const char *architecture, vit_error *error) {
-    char key[96];
-    const int n = (int)strcspn(architecture, ".");
-    *out = NULL;
-    if (snprintf(key, sizeof key, "\"%.*s\": ", n, architecture) >= (int)sizeof key) return VIT_OK;
-    for (size_t i = 0; vit_timm_models[i]; i++) {
-        const char *line = vit_timm_models[i];
-        if (strncmp(line, key, strlen(key)) != 0) continue;
-        line += strlen(key);
-        return vit_json_parse(out, line, (size_t)(strrchr(line, '}') + 1 - line),
-                              "timm_models.json", error);
-    }
-    return VIT_OK;
+    return vit_find_line(out, vit_timm_models, architecture, strcspn(architecture, "."), error);
 }
 
 /* ---- Eva and Beit ---- */

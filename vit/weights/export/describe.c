@@ -134,6 +134,9 @@ static void find_operations(pictures *p, vit_description *d, const vit_preproces
             if (p->crop) add_sentence(&d->reasons, "pictures are cropped twice");
             p->crop = op;
             break;
+        case VIT_OP_CROP:
+            add_sentence(&d->reasons, "of its pictures the upper left part is cut out");
+            break;
         case VIT_OP_NORMALIZE:
             p->normalize = op;
             break;

@@ -564,7 +564,8 @@ static value head(network *n, value x) {
     if (c->final_norm && !norms_tokens) x = layernorm(n, x, vit_final_norm_name(c));
     switch (c->head) {
     case VIT_HEAD_LINEAR:
-        return linear(n, x, "head", c->head_bias);
+    case VIT_HEAD_PROJECTION:
+        return linear(n, x, "head", c->head_bias && !vit_heads[c->head].projects);
     case VIT_HEAD_MLP:
         return linear(n, gelu(n, linear(n, x, "head.0", true)), "head.2", c->head_bias);
     case VIT_HEAD_NONE:

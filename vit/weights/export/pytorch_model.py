@@ -82,6 +82,9 @@ class VisionTransformer(nn.Module):
     def head_linear(self, features):
         return nn.Linear(features, self.config["classes"], self.config["head_bias"])
 
+    def head_projection(self, features):
+        return nn.Linear(features, self.config["classes"], False)
+
     def head_mlp(self, features):
         c = self.config
         return nn.Sequential(nn.Linear(features, c["mlp"]), nn.GELU(),

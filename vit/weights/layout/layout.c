@@ -15,6 +15,7 @@ void vit_layout_measure(size_t *out, size_t *in, const vit_layout_row *row,
     *out = p->count / *in;
     switch (row->join) {
     case VIT_WHOLE:
+    case VIT_CUT:
         break;
     case VIT_ROWS:
         *out /= row->parts;
@@ -136,8 +137,9 @@ static void find_wrapper(choice *c, const vit_tensors *file) {
     const vit_layout *l = c->layout;
     const char *block = NULL, *name = NULL;
     for (size_t i = 0; i < vit_tensors_count(file) && !block; i++) {
+        match known;
         name = vit_tensors_at(file, i)->name;
-        block = find_block(l, name);
+        block = match_rows(&known, &l->beside, name) ? NULL : find_block(l, name);
     }
     if (!block || c->part) return;
     c->wrapper = name;
@@ -378,10 +380,28 @@ static bool is_beside(const choice *c, const char *name) {
     return c->wrapped > 0 && !inside_wrapper(c, name) && !find_block(c->layout, name);
 }
 
+/* Binds a tensor to its row; one that is cut to the rows after it, too. */
+static vit_status bind(vit_binding *b, const match *m, const vit_tensor *tensor, vit_error *error) {
+    char text[NAME_SIZE];
+    const vit_layout_row *row = m->row;
+    bool again = row->ours && tensor->count > 0; /* some have a class token of no rows */
+    for (; again; row++) {
+        vit_source *s = &b->sources[b->count];
+        *s = (vit_source){.tensor = tensor, .row = row};
+        join_name(text, "", m->block != NO_BLOCK ? "blocks.%." : "", m->block, row->ours,
+                  m->ending);
+        snprintf(s->ours, sizeof s->ours, "%.47s", text);
+        const vit_status status = check_twice(b, s, error);
+        if (status != VIT_OK) return status;
+        b->count++;
+        again = vit_joins[row->join].cuts && row->part + row->taken < row->parts;
+    }
+    return VIT_OK;
+}
+
 /* Binds every tensor of the part, and notes how the names of blocks begin. */
 static vit_status bind_all(vit_binding *b, const choice *c, vit_error *error) {
     const char *strange = NULL;
-    char text[NAME_SIZE];
     for (size_t i = 0; i < vit_tensors_count(b->file); i++) {
         const vit_tensor *tensor = vit_tensors_at(b->file, i);
         match m;
@@ -395,14 +415,8 @@ static vit_status bind_all(vit_binding *b, const choice *c, vit_error *error) {
             b->block = m.block_pattern;
             snprintf(b->prefix, sizeof b->prefix, "%.*s", (int)m.prefix, tensor->name);
         }
-        if (!m.row->ours || tensor->count == 0) continue; /* some have a class token of no rows */
-        vit_source *s = &b->sources[b->count];
-        *s = (vit_source){.tensor = tensor, .row = m.row};
-        join_name(text, "", m.block != NO_BLOCK ? "blocks.%." : "", m.block, m.row->ours, m.ending);
-        snprintf(s->ours, sizeof s->ours, "%.47s", text);
-        const vit_status status = check_twice(b, s, error);
+        const vit_status status = bind(b, &m, tensor, error);
         if (status != VIT_OK) return status;
-        b->count++;
     }
     return strange ? unexpected(c, b, strange, error) : VIT_OK;
 }
@@ -415,10 +429,10 @@ vit_status vit_binding_new(vit_binding *out, const vit_tensors *file, const char
         .file = file, .layout = c.layout, .part = part, .stem = c.stem, .head = c.head};
     if (most == 0) return no_layout(file, part, error);
     out->block = c.layout->blocks[0];
-    out->sources = vit_alloc(vit_tensors_count(file), sizeof *out->sources);
+    const size_t most_sources = 2 * vit_tensors_count(file); /* tensors are cut in two at most */
+    out->sources = vit_alloc(most_sources, sizeof *out->sources);
     if (!out->sources)
-        return vit_fail_memory(error, "the tensors' names",
-                               vit_tensors_count(file) * sizeof *out->sources);
+        return vit_fail_memory(error, "the tensors' names", most_sources * sizeof *out->sources);
     const vit_status status = bind_all(out, &c, error);
     if (status != VIT_OK) vit_binding_free(out);
     return status;

@@ -28,6 +28,8 @@ typedef enum vit_join {
     VIT_ROWS,    /* one below the other */
     VIT_COLUMNS, /* side by side, each divided by their number: the mean of two heads; biases: the
                     sum of such parts */
+    VIT_CUT,     /* the contrary of VIT_ROWS: theirs is `parts` parts, one below the other, of which
+                    ours is `taken`, from `part` on; the next row of the table has the next ones */
     VIT_JOIN_COUNT,
 } vit_join;
 
@@ -38,6 +40,7 @@ typedef struct vit_reshape_traits {
 
 typedef struct vit_join_traits {
     bool rows, columns; /* parts are one below the other, or side by side */
+    bool cuts;          /* theirs becomes several of ours */
 } vit_join_traits;
 
 extern const vit_reshape_traits vit_reshapes[];
@@ -48,9 +51,10 @@ typedef struct vit_layout_row {
     vit_reshape reshape;
     vit_join join;
     size_t part, parts; /* of a join: this is part number `part` of `parts` */
+    size_t taken;       /* of a cut */
 } vit_layout_row;
 
-/* Whether their tensor is all of ours. */
+/* Whether their tensor is all of ours, or has all of it. */
 static inline bool vit_is_whole(const vit_layout_row *row) {
     return !vit_joins[row->join].rows && !vit_joins[row->join].columns;
 }

@@ -49,6 +49,7 @@ static size_t expected_shape(size_t shape[VIT_MAX_DIMS], const place *at) {
         return 4;
     }
     if (vit_joins[row->join].rows) shape[0] /= row->parts;
+    if (vit_joins[row->join].cuts) shape[0] = shape[0] / row->taken * row->parts;
     if (vit_joins[row->join].columns && is_weight) shape[p->dims - 1] /= row->parts;
     return p->dims;
 }
@@ -94,6 +95,7 @@ static void put_matrix(float *to, const place *at, const float *from) {
     const bool is_transposed = is_weight && vit_reshapes[row->reshape].transposes;
     const size_t stride = vit_joins[row->join].columns && is_weight ? at->in * row->parts : at->in;
     if (vit_joins[row->join].rows) to += row->part * at->out * at->in;
+    if (vit_joins[row->join].cuts) from += row->part * (at->out / row->taken) * at->in;
     if (vit_joins[row->join].columns && is_weight) to += row->part * at->in;
     const float factor = vit_joins[row->join].columns ? 1 / (float)row->parts : 1;
     const bool adds = vit_joins[row->join].columns && !is_weight && row->part > 0;

@@ -22,13 +22,18 @@ static vit_status missing(const vit_binding *b, const char *ours, vit_error *err
 static vit_status check_head(const vit_binding *b, const vit_their_config *d, vit_error *error) {
     char name[VIT_THEIR_NAME];
     const bool has_head = has(b, "head.weight") || has(b, "head.2.weight");
+    const bool projects = d->given[VIT_KEY_head] && vit_heads[d->said.head].projects;
     if (d->is_backbone && has(b, "dist_token") && b->layout->pools_dist)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: a backbone with two tokens to pool, as tensor dist_token shows, is "
                         "not supported",
                         vit_tensors_name(b->file));
-    if (has_head != d->is_backbone) return VIT_OK;
+    if (has_head == (projects || !d->is_backbone)) return VIT_OK;
     vit_binding_name(name, b, "head.weight");
+    if (projects)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: tensor %s is missing, which by %s projects the features",
+                        vit_tensors_name(b->file), name, d->name);
     if (has_head)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "%s: tensor %s is of a classifier, but %s says that there is none",
@@ -166,6 +171,8 @@ static vit_status picture_size(vit_config *c, const vit_binding *b, const vit_th
                         "\"channels\" to %s",
                         vit_tensors_name(b->file),
                         vit_binding_find(b, "patch_embed.proj.weight")->tensor->name, d->name);
+    c->height -= c->height % c->patch; /* the convolution does not reach the last pixels */
+    c->width -= c->width % c->patch;
     if (c->height > 0) return VIT_OK;
     if (rows == 0)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,

@@ -11,7 +11,8 @@ const vit_reshape_traits vit_reshapes[] = {
 };
 VIT_CHECK_ROWS(vit_reshapes, VIT_RESHAPE_COUNT);
 
-const vit_join_traits vit_joins[] = {{false, false}, {.rows = true}, {.columns = true}};
+const vit_join_traits vit_joins[] = {
+    {false, false, false}, {.rows = true}, {.columns = true}, {.cuts = true}};
 VIT_CHECK_ROWS(vit_joins, VIT_JOIN_COUNT);
 
 #define ROWS(array) \
@@ -22,6 +23,7 @@ VIT_CHECK_ROWS(vit_joins, VIT_JOIN_COUNT);
 #define ROW_AS(their_name, our_name, ...) \
     { .theirs = (their_name), .ours = (our_name), __VA_ARGS__ }
 #define PART(i, n) .join = VIT_ROWS, .part = (i), .parts = (n)
+#define CUT(first, number, n) .join = VIT_CUT, .part = (first), .taken = (number), .parts = (n)
 #define TURNED .reshape = VIT_TRANSPOSED
 #define TURNED_PART(i, n) TURNED, PART(i, n)
 
@@ -180,6 +182,59 @@ static const vit_layout_row hf_dinov3_block[] = {HF_DINOV3_BLOCK, ROW("mlp.up_pr
 static const vit_layout_row hf_dinov3_gated_block[] = {
     HF_DINOV3_BLOCK, ROW_AS("mlp.gate_proj@", "mlp.fc1@", PART(0, 2)),
     ROW_AS("mlp.up_proj@", "mlp.fc1@", PART(1, 2))};
+
+/* Hugging Face's CLIP and SigLIP: the tower of pictures. That of texts is another network. */
+
+#define HF_TOWER_BESIDE                                                  \
+    ROW("embeddings.class_embedding", "cls_token"),                      \
+        ROW("embeddings.patch_embedding@", "patch_embed.proj@"),         \
+        ROW("embeddings.position_embedding.weight", "pos_embed"),        \
+        ROW("embeddings.position_ids", NULL), ROW("text_model.*", NULL), \
+        ROW("text_projection.*", NULL), ROW("logit_scale", NULL), ROW("logit_bias", NULL)
+
+static const vit_layout_row hf_clip_beside[] = {
+    HF_TOWER_BESIDE,
+    ROW("pre_layrnorm@", "norm_pre@"),
+    ROW("post_layernorm@", "norm@"),
+};
+/* A classifier takes the mean of the patches before that norm. */
+static const vit_layout_row hf_clip_classifier_beside[] = {
+    HF_TOWER_BESIDE,
+    ROW("pre_layrnorm@", "norm_pre@"),
+    ROW("post_layernorm@", NULL),
+};
+static const vit_layout_row hf_clip_head[] = {
+    ROW("visual_projection.weight", "head.weight"),
+};
+static const vit_layout_row hf_siglip_beside[] = {
+    HF_TOWER_BESIDE,
+    ROW("post_layernorm@", "norm@"),
+    ROW("head.probe", "attn_pool.latent"),
+    ROW_AS("head.attention.in_proj_weight", "attn_pool.q.weight", CUT(0, 1, 3)),
+    ROW_AS("head.attention.in_proj_weight", "attn_pool.kv.weight", CUT(1, 2, 3)),
+    ROW_AS("head.attention.in_proj_bias", "attn_pool.q.bias", CUT(0, 1, 3)),
+    ROW_AS("head.attention.in_proj_bias", "attn_pool.kv.bias", CUT(1, 2, 3)),
+    ROW("head.attention.out_proj@", "attn_pool.proj@"),
+    ROW("head.layernorm@", "attn_pool.norm@"),
+    ROW("head.mlp.fc1@", "attn_pool.mlp.fc1@"),
+    ROW("head.mlp.fc2@", "attn_pool.mlp.fc2@"),
+};
+/* A classifier takes the mean of the patches in place of this pooling, which is saved, too. */
+static const vit_layout_row hf_siglip_classifier_beside[] = {
+    HF_TOWER_BESIDE,
+    ROW("post_layernorm@", "norm@"),
+    ROW("head.*", NULL),
+};
+static const vit_layout_row hf_tower_block[] = {
+    ROW("layer_norm1@", "norm1@"),
+    ROW_AS("self_attn.q_proj@", "attn.qkv@", PART(0, 3)),
+    ROW_AS("self_attn.k_proj@", "attn.qkv@", PART(1, 3)),
+    ROW_AS("self_attn.v_proj@", "attn.qkv@", PART(2, 3)),
+    ROW("self_attn.out_proj@", "attn.proj@"),
+    ROW("layer_norm2@", "norm2@"),
+    ROW("mlp.fc1@", "mlp.fc1@"),
+    ROW("mlp.fc2@", "mlp.fc2@"),
+};
 
 /* ---- torchvision ---- */
 
@@ -428,6 +483,37 @@ const vit_layout vit_layouts[] = {
      .blocks = {"layer.%.", "model.layer.%."},
      .in_block = ROWS(hf_dinov3_gated_block),
      .beside = ROWS(hf_dinov3_beside)},
+    {.name = "Hugging Face CLIP",
+     .config = VIT_CONFIG_HF,
+     .positions = {VIT_POSITIONS_OF_HUGGING_FACE, VIT_POSITIONS_OF_HUGGING_FACE},
+     .prefixes = {"vision_model."},
+     .blocks = {"encoder.layers.%."},
+     .in_block = ROWS(hf_tower_block),
+     .beside = ROWS(hf_clip_beside),
+     .heads = {ROWS(hf_clip_head)}},
+    {.name = "Hugging Face CLIP, classifier",
+     .config = VIT_CONFIG_HF,
+     .positions = {VIT_POSITIONS_OF_HUGGING_FACE, VIT_POSITIONS_OF_HUGGING_FACE},
+     .prefixes = {"vision_model."},
+     .blocks = {"encoder.layers.%."},
+     .in_block = ROWS(hf_tower_block),
+     .beside = ROWS(hf_clip_classifier_beside),
+     .heads = {ROWS(hf_head)}},
+    {.name = "Hugging Face SigLIP",
+     .config = VIT_CONFIG_HF,
+     .positions = {VIT_POSITIONS_OF_HUGGING_FACE, VIT_POSITIONS_OF_HUGGING_FACE},
+     .prefixes = {"vision_model."},
+     .blocks = {"encoder.layers.%."},
+     .in_block = ROWS(hf_tower_block),
+     .beside = ROWS(hf_siglip_beside)},
+    {.name = "Hugging Face SigLIP, classifier",
+     .config = VIT_CONFIG_HF,
+     .positions = {VIT_POSITIONS_OF_HUGGING_FACE, VIT_POSITIONS_OF_HUGGING_FACE},
+     .prefixes = {"vision_model."},
+     .blocks = {"encoder.layers.%."},
+     .in_block = ROWS(hf_tower_block),
+     .beside = ROWS(hf_siglip_classifier_beside),
+     .heads = {ROWS(hf_head)}},
     {.name = "torchvision",
      .config = VIT_CONFIG_TORCHVISION,
      .hint = "{\"architecture\": \"torchvision\", \"num_heads\": 12, \"resize\": 256, "

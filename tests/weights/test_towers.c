@@ -1,0 +1,145 @@
+/* CLIP and SigLIP as Hugging Face publishes them: what is refused, and what each key changes.
+ * test_published.c has the libraries' answers. */
+#include "tests/support/check.h"
+#include "tests/support/fixture.h"
+#include "tests/support/scratch.h"
+#include "tests/support/spoiled.h"
+#include "tests/support/unit.h"
+#include "vit/tensors/safetensors.h"
+#include "vit/vit.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void copy_file(const char *to, const char *name) {
+    char path[5000];
+    snprintf(path, sizeof path, "%s/" PUBLISHED "/%s", project, name);
+    char *text = json_dumps(read_json(path), 0);
+    put_file(to, text);
+    free(text);
+}
+
+static json_t *vision(spoiled *s) {
+    return json_object_get(s->config, "vision_config");
+}
+
+static void class_is(spoiled *s, const char *name) {
+    json_array_set_new(json_object_get(s->config, "architectures"), 0, json_string(name));
+}
+
+static void test_tensors(void **state) {
+    spoiled s = take("hf_clip");
+    drop(&s, "visual_projection.weight");
+    refuse(&s, VIT_ERROR_MISMATCH, "visual_projection.weight is missing", "projects the features");
+    s = take("hf_clip");
+    tensor_of(&s, "text_projection.weight")->name = "text_projektion.weight";
+    refuse(&s, VIT_ERROR_MISMATCH, "tensor text_projektion.weight is none", "Hugging Face CLIP");
+    s = take("hf_clip");
+    tensor_of(&s, "vision_model.pre_layrnorm.bias")->name = "vision_model.pre_layernorm.bias";
+    refuse(&s, VIT_ERROR_MISMATCH, "tensor vision_model.pre_layernorm.bias is none",
+           "vision_model.pre_layrnorm.bias");
+    s = take("hf_siglip");
+    drop(&s, "vision_model.head.attention.in_proj_bias");
+    refuse(&s, VIT_ERROR_MISMATCH, "vision_model.head.attention.in_proj_bias is missing",
+           "config.json");
+    s = take("hf_siglip");
+    vit_tensor *t = tensor_of(&s, "vision_model.head.attention.in_proj_weight");
+    t->shape[0] = 24;
+    t->shape[1] = 72;
+    refuse(&s, VIT_ERROR_MISMATCH, "in_proj_weight has shape [24, 72]", "should be [72, 24]");
+    s = take("hf_clip_classifier");
+    drop(&s, "classifier.weight");
+    drop(&s, "classifier.bias");
+    refuse(&s, VIT_ERROR_MISMATCH, "is missing", "of a backbone without a classifier");
+}
+
+static void test_configs(void **state) {
+    spoiled s = take("hf_siglip_vision");
+    json_object_set_new(s.config, "vision_use_head", json_false());
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"vision_use_head\" false", "no feature of the picture");
+    s = take("hf_clip");
+    json_object_del(vision(&s), "patch_size");
+    refuse(&s, VIT_ERROR_MISMATCH, "patch_embedding.weight has shape [24, 3, 8, 8]", "32, 32]");
+    s = take("hf_clip");
+    json_object_set_new(s.config, "projection_dim", json_integer(12));
+    refuse(&s, VIT_ERROR_MISMATCH, "visual_projection.weight has shape [20, 24]", "[12, 24]");
+    s = take("hf_clip");
+    class_is(&s, "CLIPVisionModel");
+    refuse(&s, VIT_ERROR_MISMATCH, "visual_projection.weight is of a classifier", "there is none");
+    s = take("hf_clip");
+    class_is(&s, "CLIPTextModelWithProjection");
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"CLIPTextModelWithProjection\" reads texts", "pictures");
+    s = take("hf_clip");
+    json_object_set_new(s.config, "vision_config", json_string("large"));
+    refuse(&s, VIT_ERROR_FORMAT, "\"vision_config\" must be an object", "config.json");
+    s = take("hf_clip");
+    json_object_set_new(vision(&s), "hidden_act", json_string("swish2"));
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"hidden_act\" \"swish2\"", "gelu");
+    s = take("hf_siglip");
+    json_object_set_new(s.config, "model_type", json_string("siglip2"));
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"model_type\" \"siglip2\" is not supported", "siglip");
+}
+
+/* ---- what each key changes ---- */
+
+/* The features of the fixture's picture; of the model in the current directory, which is `s`. */
+static void features_of(float *features, spoiled *s) {
+    vit_model *model;
+    vit_session *session;
+    vit_error error;
+    char picture[5000], *config = json_dumps(s->config, 0);
+    snprintf(picture, sizeof picture, "%s/" PUBLISHED "/picture.png", project);
+    put_file("config.json", config);
+    free(config);
+    assert_int_equal(
+        vit_safetensors_write("model.safetensors", s->tensors, s->count, NULL, 0, &error), VIT_OK);
+    if (vit_model_load(&model, ".", &error) != VIT_OK) fail_msg("%s", error.message);
+    assert_false(vit_model_describe(model).has_head);
+    assert_int_equal(vit_model_describe(model).features, 20);
+    assert_int_equal(vit_session_new(&session, model, NULL, &error), VIT_OK);
+    float *logits = check_floats(20);
+    assert_int_equal(vit_classify_file(session, picture, logits, &error), VIT_OK);
+    assert_int_equal(vit_session_features(session, features, &error), VIT_OK);
+    assert_memory_equal(features, logits, 20 * sizeof *features); /* what --embed writes */
+    free(logits);
+    vit_session_free(session);
+    vit_model_free(model);
+}
+
+/* A wrong reading of any of these would pass the shapes; it must not pass the bound of parity. */
+static void test_keys_count(void **state) {
+    static const struct {
+        const char *key, *value;
+    } changes[] = {{"hidden_act", "\"gelu\""},
+                   {"hidden_act", "\"gelu_new\""},
+                   {"layer_norm_eps", "1e-4"},
+                   {"num_attention_heads", "2"}};
+    float right[20], wrong[20];
+    copy_file("preprocessor_config.json", "hf_clip/preprocessor_config.json");
+    spoiled s = take("hf_clip");
+    features_of(right, &s);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        json_t *usual = json_incref(json_object_get(vision(&s), changes[i].key));
+        json_t *value = json_loads(changes[i].value, JSON_DECODE_ANY, NULL);
+        json_object_set_new(vision(&s), changes[i].key, value);
+        features_of(wrong, &s);
+        const double difference = check_difference(wrong, right, 20);
+        if (!(difference > 2e-5)) fail_msg("%s: no difference", changes[i].key);
+        json_object_set_new(vision(&s), changes[i].key, usual);
+    }
+    features_of(wrong, &s);
+    assert_memory_equal(wrong, right, sizeof right);
+    json_decref(s.config);
+    vit_tensors_close(s.file);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN_DIRECTORY(test_tensors),
+        IN_DIRECTORY(test_configs),
+        IN_DIRECTORY(test_keys_count),
+    };
+    find_project();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,31 @@
+/* Hugging Face's CLIP and SigLIP: networks of two towers, of which one reads pictures and one
+ * texts; and what the library's configs leave out, from hugging_face_models.json, which
+ * scripts/hugging_face_models.py makes. */
+#ifndef VIT_WEIGHTS_CONFIGS_TOWERS_H
+#define VIT_WEIGHTS_CONFIGS_TOWERS_H
+
+#include "vit/weights/configs/their_config.h"
+
+/* Adds to the config, in place, the defaults of this "model_type" for the keys that it leaves out.
+ * Errors: MEMORY. */
+vit_status vit_complete_config(json_t *object, const char *type, vit_error *error);
+
+/* *part: the config of a tower, "vision_config" or "text_config" (key), borrowed from `object` and
+ * completed; `type` is its "model_type". Errors: FORMAT, MEMORY. */
+vit_status vit_tower_config(json_t **part, const vit_their_config *d, json_t *object,
+                            const char *key, const char *type, vit_error *error);
+
+/* What a tower of pictures is. */
+typedef enum vit_tower {
+    VIT_TOWER_NONE,   /* another network */
+    VIT_TOWER_CLIP,   /* pools the class token, and projects it */
+    VIT_TOWER_SIGLIP, /* pools by attention */
+    VIT_TOWER_COUNT,
+} vit_tower;
+
+/* What is pooled, and whether it is projected, by the class in "architectures"; d->is_backbone.
+ * own: the tower's config; object: the whole. UNSUPPORTED for a tower that pools nothing. */
+vit_status vit_read_tower(vit_their_config *d, vit_tower tower, const json_t *own,
+                          const json_t *object, vit_error *error);
+
+#endif
