@@ -17,6 +17,16 @@ BUILD  ?= build
 CFLAGS ?= -O2 -g
 PKGS    = stb libjpeg jansson zlib
 
+# Formats of pictures whose library is there; WEBP=no, TIFF=no or HEIF=no leaves one out.
+WEBP   ?= $(shell pkg-config --exists libwebp libwebpdemux && echo yes)
+TIFF   ?= $(shell pkg-config --exists 'libtiff-4 >= 4.5' && echo yes)
+HEIF   ?= $(shell pkg-config --exists 'libheif >= 1.15' && echo yes)
+CODECS  = $(foreach name,WEBP TIFF HEIF,$(if $(filter yes,$($(name))),$(name)))
+CODEC_PKGS = $(if $(filter WEBP,$(CODECS)),libwebp libwebpdemux) \
+  $(if $(filter TIFF,$(CODECS)),libtiff-4) $(if $(filter HEIF,$(CODECS)),libheif)
+CODEC_LIBS = $(if $(CODECS),$(shell pkg-config --libs $(CODEC_PKGS)))
+CODEC_CFLAGS = $(CODECS:%=-DVIT_%) $(if $(CODECS),$(shell pkg-config --cflags $(CODEC_PKGS)))
+
 ifneq ($(shell pkg-config --exists $(PKGS) && echo yes),yes)
 ifeq ($(filter clean,$(MAKECMDGOALS)),)
 $(error a library is missing ($(PKGS), looked up with pkg-config): run scripts/setup first)
@@ -30,7 +40,7 @@ ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -I. -fPIC -fvisibility=hidden -f
   -Werror=switch \
   $(shell pkg-config --cflags $(PKGS)) $(CFLAGS) $(SANITIZE) \
   -fno-fast-math -ffp-contract=off -fno-math-errno
-LIBS = $(shell pkg-config --libs $(filter-out stb,$(PKGS))) -lm # stb: headers alone
+LIBS = $(shell pkg-config --libs $(filter-out stb,$(PKGS)) $(CODEC_PKGS)) -lm # stb: headers alone
 
 FLOORS   = vit/base vit/formats vit/kernels vit/tensors vit/text vit/image vit/image/codec \
   vit/image/digit vit/image/prepare vit/ops vit/ops/gemm vit/model vit/model/parts vit/model/run \
@@ -38,7 +48,11 @@ FLOORS   = vit/base vit/formats vit/kernels vit/tensors vit/text vit/image vit/i
   datasets datasets/made \
   vit/explain vit/report vit/train/augment vit/train/recipe vit/train/step vit/train/measure \
   vit/train vit/api
-LIB_SRC  = $(sort $(wildcard $(FLOORS:%=%/*.c)))
+# The codecs whose library is left out.
+WITHOUT  = $(if $(filter WEBP,$(CODECS)),,vit/image/codec/webp.c) \
+  $(if $(filter TIFF,$(CODECS)),,vit/image/codec/tiff.c) \
+  $(if $(filter HEIF,$(CODECS)),,vit/image/codec/heif.c)
+LIB_SRC  = $(filter-out $(WITHOUT),$(sort $(wildcard $(FLOORS:%=%/*.c))))
 PRESETS  = $(sort $(wildcard models/presets/*.json))
 # vit-serve is built where its HTTP library is; SERVE=no leaves it out.
 SERVE   ?= $(shell pkg-config --exists libmicrohttpd && echo yes)
@@ -80,6 +94,7 @@ $(BUILD)/obj/vit/kernels/%_bf16_reference.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86)
 
 # stb_image counts on integers that wrap around and, at the end of truncated data, on shifts by more
 # bits than a number has, of zero. Resampling, max pooling and the search of ink are inner loops.
+$(BUILD)/obj/vit/image/codec/%.o $(BUILD)/obj/vit/base/build.o: EXTRA = $(CODEC_CFLAGS)
 $(BUILD)/obj/vit/image/codec/stb.o: EXTRA = -fwrapv -fno-sanitize=shift
 $(BUILD)/obj/vit/image/resize.o $(BUILD)/obj/vit/ops/pool.o \
   $(BUILD)/obj/vit/train/augment/augment.o: EXTRA = -O3
@@ -147,8 +162,8 @@ $(patsubst %,$(BUILD)/obj/%.o,$(EMBEDDED) $(SERVE_PARTS)): \
 ifneq ($(FLAGS),kept)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS)' | cmp -s - $@ || \
-	  echo '$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS)' > $@
+	@echo '$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS) $(CODEC_CFLAGS)' | cmp -s - $@ || \
+	  echo '$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS) $(CODEC_CFLAGS)' > $@
 endif
 
 $(BUILD)/lib/libvit.a: $(LIB_OBJ)
@@ -278,7 +293,8 @@ install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(MAN) $(COMPL
 	install -s --strip-program=$(STRIP) -m 755 $(BUILD)/lib/libvit.so $(AT_LIB)/libvit.so.0
 	ln -sf libvit.so.0 $(AT_LIB)/libvit.so
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
-	  -e 's|@OPENMP@|$(OPENMP)|' vit/libvit.pc.in >$(AT_LIB)/pkgconfig/libvit.pc
+	  -e 's|@OPENMP@|$(OPENMP)|' -e 's|@CODECS@|$(CODEC_LIBS)|' \
+	  vit/libvit.pc.in >$(AT_LIB)/pkgconfig/libvit.pc
 	chmod 644 $(AT_LIB)/pkgconfig/libvit.pc
 
 uninstall:

@@ -325,7 +325,7 @@ static vit_status check_classes(const vit_tree *tree, const left_out *l, const c
 static vit_string no_test_text(const vit_tree *tree, const char *path) {
     vit_string text = {0};
     if (!tree->is_shared_out || tree->shared == 0) {
-        vit_string_add(&text, "expected a folder per class of PNG or JPEG files, directly or in "
+        vit_string_add(&text, "expected a folder per class of pictures, directly or in "
                               "train/, val/ and test/");
     } else {
         vit_string_add(
@@ -564,7 +564,7 @@ static bool probe(const vit_listing *directory) {
 }
 
 const vit_reader vit_reader_folder = {
-    .expects = "a folder per class of PNG or JPEG files, or a table of their names and classes "
+    .expects = "a folder per class of pictures, or a table of their names and classes "
                "(metadata.csv, train.csv, ...)",
     .probe = probe,
     .read = read_folder,

@@ -308,7 +308,8 @@ static vit_status find_places(table *t, vit_error *error) {
 
 /* *path = the picture of a row, freed by vit_free; NULL: it is in none of the places. */
 static vit_status find_picture(char **path, table *t, const row *r, vit_error *error) {
-    static const char *const endings[] = {"", ".jpg", ".png", ".jpeg", ".JPG", ".JPEG", ".PNG"};
+    static const char *const endings[] = {"",     ".jpg",  ".png", ".jpeg", ".JPG", ".JPEG",
+                                          ".PNG", ".webp", ".tif", ".tiff", ".bmp", ".gif"};
     *path = NULL;
     for (size_t i = 0; i < t->place_count; i++) {
         const size_t place = (t->last + i) % t->place_count;

@@ -6,7 +6,7 @@
     model = vit.train("cifar10", minutes=10, out="cifar10.safetensors", callback=print)
     print(vit.evaluate(model, "cifar10").top1)
 
-A picture is a path, the bytes of a PNG or JPEG file, such bytes in base64 as a URL that begins with
+A picture is a path, the bytes of a picture file, such bytes in base64 as a URL that begins with
 "data:", a picture of PIL, or a NumPy array of uint8: [height][width] (grey) or
 [height][width][channels] (1 grey, 2 grey and alpha, 3 RGB, 4 RGBA). Where one picture is taken, a
 list of them is, too, and a stack, an array [pictures][height][width] or

@@ -2,6 +2,9 @@
  * digit; then both in one, which must give the same.
  *
  *     make fuzz && build/fuzz/fuzz_image -max_len=65536 CORPUS ../shared/images/pngsuite
+ *
+ * Seeds of the other formats: the files in tests/fixtures/formats.gz (make_formats.py says how they
+ * lie there).
  */
 #include "vit/base/sys.h"
 #include "vit/image/codec/decode.h"

@@ -54,9 +54,9 @@ static const vit_option options[] = {
     {VIT_FLAG("null", null), .letter = '0',
      .help = "or -0: names in --files-from end with a zero byte\n"
              "instead of a newline, as find -print0 writes them"},
-    {VIT_FLAG("recursive", recursive),
-     .help = "a directory stands for the PNG and JPEG files in it and\n"
-             "in its subdirectories, in the order of their names"},
+    {VIT_FLAG("recursive", recursive), .help =
+                                           "a directory stands for the pictures in it and\n"
+                                           "in its subdirectories, in the order of their names"},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
     {VIT_OPTION(COUNT, "top", top, "K"),
      .help = "the K likeliest classes (default: 3, or all if there\n"
@@ -85,7 +85,7 @@ static const vit_command command = {
              "       vit-classify [OPTION...] --files-from FILE\n"
              "       vit-classify --list [--json]\n"
              "\n"
-             "Classifies pictures (PNG or JPEG). The picture - is read from standard input.\n"
+             "Classifies pictures. The picture - is read from standard input.\n"
              "\n"
              "  vit-classify --model digits.safetensors seven.png\n"
              "      the three likeliest answers, with their probabilities\n"
@@ -350,7 +350,7 @@ static vit_status answer_all(classifier *c, int count, char **names, vit_error *
             vit_fail(error, VIT_ERROR_ARGUMENT,
                      "%s names no picture, expected one name of a file a line", pictures.list.path);
     }
-    vit_string_add(&text, "left out in directories: %s that are not named .png, .jpg or .jpeg",
+    vit_string_add(&text, "left out in directories: %s that are not named as pictures are",
                    vit_format_count(number, pictures.left_out));
     if (pictures.left_out > 0 && !text.failed) vit_say(&command, text.text);
     vit_string_free(&text);

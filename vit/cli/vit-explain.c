@@ -80,7 +80,7 @@ static const vit_command command = {
     .name = "vit-explain",
     .usage = "usage: vit-explain [OPTION...] PICTURE...\n"
              "\n"
-             "Shows what in a picture (PNG or JPEG) the answer comes from.\n"
+             "Shows what in a picture the answer comes from.\n"
              "\n"
              "  vit-explain --out seven.html seven.png\n"
              "      a page: point at a patch and see what it attends to\n"

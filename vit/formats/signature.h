@@ -2,6 +2,7 @@
 #ifndef VIT_FORMATS_SIGNATURE_H
 #define VIT_FORMATS_SIGNATURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,9 @@ typedef struct vit_signature {
 /* A row of a table of signatures; `bytes` is a string literal, which may contain zeros. */
 #define VIT_SIGNATURE(at, bytes, what) \
     { at, sizeof(bytes) - 1, bytes, what }
+
+/* Whether the file has the bytes of this row. */
+bool vit_signature_fits(const vit_signature *row, const uint8_t *bytes, size_t size);
 
 /* `what` of the first row that matches the file, or NULL. */
 const char *vit_signature_find(const vit_signature *rows, size_t count, const uint8_t *bytes,

@@ -20,7 +20,10 @@ vit_status vit_pictures_open(vit_pictures *out, char **operands, size_t operand_
 
 /* Whether a name ends as those of pictures do, or has no ending. */
 static bool is_picture(const char *name) {
-    static const char *const ends[] = {".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".jif"};
+    static const char *const ends[] = {
+        ".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".jif", ".bmp",  ".dib",  ".gif",  ".pbm",
+        ".pgm", ".ppm", ".pnm",  ".tga", ".webp", ".tif", ".tiff", ".heic", ".heif", ".avif",
+    };
     const char *dot = strrchr(name, '.');
     for (size_t i = 0; dot && i < sizeof ends / sizeof ends[0]; i++)
         if (strcasecmp(dot, ends[i]) == 0) return true;
@@ -90,8 +93,8 @@ static void open_directory(vit_pictures *p, const char *name, vit_error *problem
         status = walk(p, name, 1, problem);
     }
     if (status == VIT_OK && p->found_count == 0) {
-        status = vit_fail(problem, VIT_ERROR_ARGUMENT, "%s holds no file named .png, .jpg or .jpeg",
-                          name);
+        status = vit_fail(problem, VIT_ERROR_ARGUMENT,
+                          "%s holds no file that is named as pictures are (.png, .jpg, ...)", name);
     }
     if (status != VIT_OK) forget_found(p);
 }

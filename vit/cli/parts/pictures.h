@@ -23,10 +23,10 @@ vit_status vit_pictures_open(vit_pictures *out, char **operands, size_t operand_
                              const char *files_from, bool zeros, bool recursive, vit_error *error);
 
 /* *name: the next picture, freed by vit_free; NULL at the end. In a directory, and up to 16 levels
- * below it, files named .png, .jpg or .jpeg are taken in the byte order of their names, but no
- * hidden ones. Links to directories are followed unless these hold the link. If a directory gives
- * no pictures, *name is the directory and *problem the reason; else problem->status is VIT_OK.
- * Fails if the list cannot be read, or there is no memory. */
+ * below it, files named as pictures are (.png, .jpg, .webp, ...) are taken in the byte order of
+ * their names, but no hidden ones. Links to directories are followed unless these hold the link. If
+ * a directory gives no pictures, *name is the directory and *problem the reason; else
+ * problem->status is VIT_OK. Fails if the list cannot be read, or there is no memory. */
 vit_status vit_pictures_next(vit_pictures *pictures, char **name, vit_error *problem,
                              vit_error *error);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "vit/base/build.h"
 #include "vit/base/cpu.h"
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
@@ -204,7 +205,7 @@ bool vit_program_start(const vit_command *command, void *settings, int *argc, ch
         *exit_status = vit_program_end(command, *exit_status);
         return false;
     case VIT_REQUEST_VERSION:
-        printf("%s %s\n", command->name, VIT_VERSION);
+        printf("%s %s\npictures: %s\n", command->name, VIT_VERSION, vit_picture_formats());
         *exit_status = vit_program_end(command, VIT_EXIT_OK);
         return false;
     case VIT_REQUEST_REFUSED:

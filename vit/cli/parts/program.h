@@ -66,7 +66,7 @@ void vit_precision_here(const vit_command *command, int *precision);
 /* The help of --data. */
 #define VIT_DATA_HELP                                       \
     "a directory: files of MNIST, EMNIST, CIFAR, STL-10,\n" \
-    "SVHN, ..., or one folder a class of PNG or JPEG\n"     \
+    "SVHN, ..., or one folder a class of pictures, as\n"    \
     "files; FILE.npz or a directory with NumPy's images\n"  \
     "and labels; or mnist, fashion, cifar10, cifar100\n"    \
     "(looked up in $VIT_DATA, then data/); or digits,\n"    \

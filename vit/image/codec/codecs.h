@@ -1,4 +1,5 @@
-/* The file formats, for decode.c. `name` is what messages call a file; its bytes are borrowed.
+/* PNG and JPEG, for decode.c; source.h has the other formats. `name` is what messages call a file;
+ * its bytes are borrowed.
  *
  * JPEG: libjpeg-turbo decodes; jpeg.c sets its limits and refuses files that it would repair.
  * PNG: stb_image decodes. It ignores checksums and trusts the size that a file claims, so

@@ -1,69 +1,29 @@
 #include "vit/image/codec/decode.h"
+#include "vit/base/build.h"
 #include "vit/base/sys.h"
-#include "vit/formats/signature.h"
 #include "vit/image/codec/codecs.h"
+#include "vit/image/codec/source.h"
 
 #include <string.h>
 
-/* How files of other formats begin, so that the message can name the format. */
-static const vit_signature formats[] = {
-    VIT_SIGNATURE(0, "GIF8", "a GIF"),
-    VIT_SIGNATURE(8, "WEBP", "a WebP"),
-    VIT_SIGNATURE(0, "II*\0", "a TIFF"),
-    VIT_SIGNATURE(0, "MM\0*", "a TIFF"),
-    VIT_SIGNATURE(4, "ftypheic", "a HEIC"),
-    VIT_SIGNATURE(4, "ftypheix", "a HEIC"),
-    VIT_SIGNATURE(4, "ftypavif", "an AVIF"),
-    VIT_SIGNATURE(4, "ftypavis", "an AVIF"),
-    VIT_SIGNATURE(4, "ftypmif1", "a HEIF"),
-    VIT_SIGNATURE(4, "ftypmsf1", "a HEIF"),
-    VIT_SIGNATURE(4, "ftyphev", "a HEIF"),
-    VIT_SIGNATURE(4, "ftyp", "a video or another ISO media file"),
-    VIT_SIGNATURE(4, "JXL \r\n\x87\n", "a JPEG XL"),
-    VIT_SIGNATURE(0, "\xff\n", "a JPEG XL"),
-    VIT_SIGNATURE(4, "jP  \r\n\x87\n", "a JPEG 2000"),
-    VIT_SIGNATURE(0, "II+\0", "a BigTIFF"),
-    VIT_SIGNATURE(0, "v/1\1", "an OpenEXR"),
-    VIT_SIGNATURE(0, "DDS ", "a DDS texture"),
-    VIT_SIGNATURE(0, "icns", "an Apple icon"),
-    VIT_SIGNATURE(0, "\x8aMNG\r\n\x1a\n", "an MNG"),
-    VIT_SIGNATURE(0, "\x8bJNG\r\n\x1a\n", "a JNG"),
-    VIT_SIGNATURE(0, "#?", "a Radiance picture"),
-    VIT_SIGNATURE(0, "P4", "a PBM"),
-    VIT_SIGNATURE(0, "P5", "a PGM"),
-    VIT_SIGNATURE(0, "P6", "a PPM"),
-    VIT_SIGNATURE(0, "8BPS", "a Photoshop document"),
-    VIT_SIGNATURE(0, "qoif", "a QOI"),
-    VIT_SIGNATURE(0, "\0\0\1\0", "an ICO"),
-    VIT_SIGNATURE(0, "%PDF", "a PDF"),
-    VIT_SIGNATURE(0, "\x1f\x8b", "gzip-compressed"),
-    VIT_SIGNATURE(0, "PK", "a ZIP archive"),
-    VIT_SIGNATURE(0, "BM", "a BMP"),
-};
-
-static bool is_text(const uint8_t *bytes, size_t size) {
-    for (size_t i = 0; i < size && i < 512; i++) {
-        if (bytes[i] < ' ' && !strchr("\t\n\f\r", bytes[i])) return false;
-        if (bytes[i] == 0 || bytes[i] == 0x7f) return false;
-    }
-    return true;
-}
-
+/* Why a file is not read that is neither a PNG nor a JPEG nor of a format that is built in. */
 static vit_status refuse_format(const uint8_t *bytes, size_t size, const char *name,
-                                vit_error *error) {
-    if (size == 0) {
-        return vit_fail(error, VIT_ERROR_FORMAT, "%s: the file is empty, expected a PNG or a JPEG",
-                        name);
-    }
+                                const vit_format *format, vit_error *error) {
+    if (size == 0)
+        return vit_fail(error, VIT_ERROR_FORMAT, "%s: the file is empty, expected a picture", name);
     if (size == 2 && memcmp(bytes, "\xff\xd8", 2) == 0)
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: truncated JPEG: it ends after 2 bytes", name);
-    const char *what = vit_signature_find(formats, sizeof formats / sizeof *formats, bytes, size);
-    if (!what && is_text(bytes, size)) what = "text";
+    if (format) {
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: the file is %s, for which this vit was built without %s: install it "
+                        "(scripts/setup) and build again, or convert the file to PNG",
+                        name, format->begin.what, format->library);
+    }
+    const char *what = vit_format_name(bytes, size);
     if (what) {
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "%s: the file is %s; only PNG and JPEG can be read: convert it to one of "
-                        "these",
-                        name, what);
+                        "%s: the file is %s; pictures are read as %s: convert it to one of these",
+                        name, what, vit_picture_formats());
     }
     if (size >= 4 && memcmp(bytes + 1, "PNG", 3) == 0) {
         return vit_fail(error, VIT_ERROR_FORMAT,
@@ -71,8 +31,8 @@ static vit_status refuse_format(const uint8_t *bytes, size_t size, const char *n
                         name);
     }
     return vit_fail(error, VIT_ERROR_FORMAT,
-                    "%s: the file begins with byte 0x%02X and is neither a PNG nor a JPEG", name,
-                    bytes[0]);
+                    "%s: the file begins with byte 0x%02X and is no picture that is read here: %s",
+                    name, bytes[0], vit_picture_formats());
 }
 
 static vit_status check_file_size(size_t size, const char *name, vit_error *error) {
@@ -91,9 +51,21 @@ static vit_status open_png(vit_image_file *out, size_t size, vit_error *error) {
     return status;
 }
 
+static vit_source source_of(const vit_image_file *file, vit_error *error) {
+    return (vit_source){file->bytes, file->size, file->name, file->format->name, error};
+}
+
+static vit_status open_other(vit_image_file *out, size_t size, vit_error *error) {
+    const vit_format *format = vit_format_find(out->bytes, size);
+    if (!format || !format->read) return refuse_format(out->bytes, size, out->name, format, error);
+    out->format = format;
+    const vit_source source = source_of(out, error);
+    return format->read(&out->image, &source, true);
+}
+
 vit_status vit_image_open(vit_image_file *out, const void *bytes, size_t size, const char *name,
                           vit_error *error) {
-    *out = (vit_image_file){.bytes = bytes, .name = name};
+    *out = (vit_image_file){.bytes = bytes, .size = size, .name = name};
     vit_status status = check_file_size(size, name, error);
     if (status != VIT_OK) return status;
     if (vit_png_recognise(bytes, size))
@@ -101,7 +73,7 @@ vit_status vit_image_open(vit_image_file *out, const void *bytes, size_t size, c
     else if (vit_jpeg_recognise(bytes, size))
         status = vit_jpeg_open(&out->jpeg, &out->image, bytes, size, name, error);
     else
-        status = refuse_format(bytes, size, name, error);
+        status = open_other(out, size, error);
     if (status != VIT_OK) vit_image_close(out);
     return status;
 }
@@ -130,6 +102,10 @@ vit_status vit_image_read(vit_image_file *file, vit_error *error) {
     vit_image *image = &file->image;
     if (image->pixels) return VIT_OK;
     if (file->png) return vit_png_decode(image, file->png, file->bytes, file->name, error);
+    if (file->format) {
+        const vit_source source = source_of(file, error);
+        return file->format->read(image, &source, false);
+    }
     const size_t bytes = image->width * image->height * image->channels;
     image->pixels = vit_alloc_unset(bytes, 1);
     if (!image->pixels) return vit_fail_memory(error, file->name, bytes);

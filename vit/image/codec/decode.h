@@ -1,4 +1,6 @@
-/* Picture files -> pixels: PNG and JPEG, with the same pixels as Pillow, to the bit.
+/* Picture files -> pixels, with the same pixels as Pillow, to the bit: PNG, JPEG, BMP, GIF (the
+ * first picture), PBM, PGM, PPM, TGA; WebP, TIFF, HEIC and AVIF where their libraries are built in,
+ * the last two with libheif's pixels. What a file is, is told by its content.
  *
  * Every size in a file is checked once, before a pixel is decoded; the code after that relies on
  * it. All functions may be called from any thread.
@@ -10,10 +12,11 @@
 #include "vit/image/image.h"
 
 /* Decodes a picture, with the channels that it has: 16-bit samples become 8-bit ones by >> 8,
- * palettes become RGB or RGBA. out->orientation is set, but the pixels are not rotated; invalid
- * EXIF data are ignored. Messages call the file `name`. Errors: FORMAT for corrupt or truncated
- * files (bytes after the last of the picture are not looked at), UNSUPPORTED for other formats and
- * for JPEG with other than 8 bits per sample, MEMORY.
+ * palettes become RGB or RGBA. out->orientation is set, but the pixels are not rotated, except
+ * those of TIFF, HEIC and AVIF, which are upright as Pillow and libheif give them; invalid EXIF
+ * data are ignored. Messages call the file `name`. Errors: FORMAT for corrupt or truncated files
+ * (bytes after the last of the picture are not looked at), UNSUPPORTED for other formats and for
+ * JPEG with other than 8 bits per sample, MEMORY.
  *
  * JPEG with four components (CMYK, YCCK) becomes RGB as by Pillow's convert("RGB"). If data for a
  * part of the picture are missing, the JPEG is corrupt, even if the decoder could fill the gap.
@@ -25,13 +28,15 @@ vit_status vit_image_decode(vit_image *out, const void *bytes, size_t size, cons
 /* The same in steps, for callers that look at the size first, or do not need all rows at once. */
 typedef struct vit_image_file {
     vit_image image;       /* width and height; no pixels before vit_image_read */
-    struct vit_jpeg *jpeg; /* NULL: it is a PNG */
+    struct vit_jpeg *jpeg; /* of these three one is not NULL */
     struct vit_png *png;
+    const struct vit_format *format; /* another one */
     const uint8_t *bytes;
+    size_t size;
     const char *name;
 } vit_image_file;
 
-/* Checks the file without decoding pixels: a PNG except for its pixels, of a JPEG the header.
+/* Checks the file without decoding pixels: a PNG except for its pixels, of others the header.
  * `bytes` and `name` must stay until vit_image_close, which is called unless this fails. */
 vit_status vit_image_open(vit_image_file *out, const void *bytes, size_t size, const char *name,
                           vit_error *error);
@@ -48,7 +53,7 @@ vit_status vit_image_read_rows(vit_image_file *file, uint8_t *rows, size_t count
 vit_status vit_image_read(vit_image_file *file, vit_error *error); /* all, into file->image */
 void vit_image_close(vit_image_file *file);
 
-/* Checks a file without decoding pixels (a PNG except for its pixels, of a JPEG the header) and
+/* Checks a file without decoding pixels (a PNG except for its pixels, of others the header) and
  * gives its size, before the rotation that its orientation asks for. Errors as vit_image_decode. */
 vit_status vit_image_measure(size_t *width, size_t *height, const void *bytes, size_t size,
                              const char *name, vit_error *error);

@@ -1,6 +1,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/image/codec/codecs.h"
+#include "vit/image/codec/source.h"
 
 #include <setjmp.h>
 #include <stdio.h>
@@ -273,21 +274,6 @@ static vit_status read_scans(jpeg_file *f) {
     return VIT_OK;
 }
 
-/* round(a b / 255) */
-static unsigned multiply(unsigned a, unsigned b) {
-    const unsigned t = a * b + 128;
-    return (t + (t >> 8)) >> 8;
-}
-
-/* As Pillow's convert("RGB"): samples are amounts of ink, inverted, as Adobe's programs write them.
- */
-static void cmyk_to_rgb(uint8_t *rgb, const uint8_t *cmyk, size_t pixels) {
-    for (; pixels > 0; pixels--, rgb += 3, cmyk += 4) {
-        const unsigned light = cmyk[3];
-        for (int i = 0; i < 3; i++) rgb[i] = (uint8_t)(light - multiply(255U - cmyk[i], light));
-    }
-}
-
 /* Whether a run of HOLE zero bytes must be data that a disk or a transfer has lost. Zeros decode to
  * the first symbol of a table over and over. If that symbol is a coefficient other than 0, the run
  * is several blocks of 63 equal coefficients, which is no picture. If it is an end of block, it may
@@ -356,7 +342,7 @@ static vit_status read_rows(jpeg_file *f, uint8_t *row, size_t count) {
     if (status != VIT_OK) return status;
     for (; count > 0; count--, row += f->width * f->image.channels) {
         jpeg_read_scanlines(library, f->ink ? f->ink : &row, 1);
-        if (f->ink) cmyk_to_rgb(row, f->ink[0], f->width);
+        if (f->ink) vit_cmyk_to_rgb(row, f->ink[0], f->width, true);
     }
     return library->output_scanline < library->output_height ? VIT_OK : end(f);
 }

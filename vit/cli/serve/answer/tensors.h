@@ -7,7 +7,7 @@
 
 /* The forms in which pictures are sent, by their names in KServe's V2 protocol. */
 typedef enum serve_input {
-    SERVE_INPUT_PICTURES, /* BYTES [n], PNG or JPEG files */
+    SERVE_INPUT_PICTURES, /* BYTES [n], picture files */
     SERVE_INPUT_PIXELS,   /* UINT8 [n][height][width][channels], prepared */
     SERVE_INPUT_VALUES,   /* FP32 [n][channels][height][width], prepared and normalised */
     SERVE_INPUT_COUNT,
