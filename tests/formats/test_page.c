@@ -1,6 +1,7 @@
 /* Pages: templates, JSON and JSON within a script, base64 (the vectors of RFC 4648), and PNG, read
  * back by our own decoder. */
 #include "vit/explain/explain_page.h"
+#include "vit/formats/base64.h"
 #include "vit/formats/json_out.h"
 #include "vit/formats/page.h"
 #include "vit/image/codec/decode.h"

@@ -1,5 +1,6 @@
 /* The files of tokenizers, and vocabularies of our own; the first byte chooses. What was read
- * decodes any ids. */
+ * decodes any ids, and encodes any text; in a file for encoding, the text follows the first 0. */
+#include "vit/text/encoder.h"
 #include "vit/text/tokenizer_files.h"
 #include "vit/text/vocabulary.h"
 
@@ -53,16 +54,39 @@ static vit_status read_file(vit_tokenizer *t, uint8_t kind, const uint8_t *data,
         return vit_tokenizer_read_sentencepiece(t, data, size, kind == 1, "input", &error);
     }
     memcpy(copy, data, size);
-    *t = (vit_tokenizer){0};
+    *t = (vit_tokenizer){.pad = VIT_NO_ID};
     const vit_status status = files[(kind - 3) % 5].read(t, &bytes, "input", &error);
     vit_free(copy);
     return status;
 }
 
+/* tokenizer.json or a SentencePiece model, that encodes the rest of the input. */
+static void encode(const uint8_t *data, size_t size, bool sentencepiece) {
+    vit_tokenizer t = {.pad = VIT_NO_ID, .encoder = vit_encoder_new()};
+    vit_error error;
+    vit_encoding e;
+    const size_t half = sentencepiece ? size / 2 : strnlen((const char *)data, size);
+    const vit_bytes file = {(uint8_t *)(uintptr_t)data, half};
+    const vit_status status = sentencepiece
+                                  ? vit_tokenizer_read_spm(&t, data, half, false, "input", &error)
+                                  : vit_tokenizer_read_whole(&t, &file, "input", &error);
+    if (status == VIT_OK) {
+        const size_t from = half < size ? half + 1 : size;
+        const char *text = (const char *)data + from;
+        const size_t valid = vit_utf8_valid(text, size - from);
+        if (vit_tokenizer_encode(&e, &t, text, valid, 0, &error) == VIT_OK) vit_free(e.ids);
+    }
+    vit_tokenizer_free(&t);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     vit_tokenizer t;
     if (size == 0) return 0;
-    const uint8_t kind = data[0] % 9;
+    const uint8_t kind = data[0] % 11;
+    if (kind >= 9) {
+        encode(data + 1, size - 1, kind == 10);
+        return 0;
+    }
     if (kind == 8) {
         read_vocabulary(data + 1, size - 1);
         return 0;

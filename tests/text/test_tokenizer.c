@@ -79,7 +79,7 @@ static void test_damaged_json(void **state) {
     refuse_json("{}", VIT_ERROR_FORMAT, "model.vocab");
     refuse_json("{\"model\": {\"vocab\": {\"a\": -1}}}", VIT_ERROR_FORMAT, "whole number");
     refuse_json("{\"model\": {\"vocab\": {\"a\": 99999999}}}", VIT_ERROR_UNSUPPORTED, "99999999");
-    refuse_json("{\"model\": {\"vocab\": [[1, 2]]}}", VIT_ERROR_FORMAT, "entry 0");
+    refuse_json("{\"model\": {\"vocab\": [[1, 2]]}}", VIT_ERROR_FORMAT, "a token in double quotes");
     refuse_json("{\"model\": {\"vocab\": {\"a\": 1}}, \"decoder\": {\"type\": \"CTC\"}}",
                 VIT_ERROR_UNSUPPORTED, "\"CTC\"");
     refuse_json("{\"model\": {\"vocab\": {\"a\": 1}}, \"added_tokens\": [{\"id\": 3}]}",

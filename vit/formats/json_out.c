@@ -1,6 +1,6 @@
 #include "vit/formats/json_out.h"
 #include "vit/base/sys.h"
-#include "vit/formats/page.h"
+#include "vit/formats/base64.h"
 
 #include <math.h>
 

@@ -38,17 +38,3 @@ void vit_string_add_script_json(vit_string *t, const char *json) {
         }
     }
 }
-
-void vit_string_add_base64(vit_string *t, const void *bytes, size_t size) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const uint8_t *b = bytes;
-    for (size_t i = 0; i < size; i += 3) {
-        const size_t have = size - i < 3 ? size - i : 3;
-        uint32_t group = (uint32_t)b[i] << 16;
-        if (have > 1) group |= (uint32_t)b[i + 1] << 8;
-        if (have > 2) group |= b[i + 2];
-        char out[4] = {'=', '=', '=', '='};
-        for (size_t k = 0; k <= have; k++) out[k] = digits[group >> (18 - 6 * k) & 63];
-        vit_string_add_bytes(t, out, sizeof out);
-    }
-}

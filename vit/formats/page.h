@@ -21,7 +21,4 @@ void vit_string_add_page(vit_string *t, const char *const *lines, const vit_page
  * \u003c, so that no name of a class or a file can end the script. */
 void vit_string_add_script_json(vit_string *t, const char *json);
 
-/* Appends bytes in base64 (RFC 4648, padded). */
-void vit_string_add_base64(vit_string *t, const void *bytes, size_t size);
-
 #endif

@@ -3,8 +3,8 @@
  * names are copied, the data of tensors are pointers into the file. All rules are checked on
  * opening, so that later calls cannot meet an invalid offset. */
 #include "vit/base/size.h"
+#include "vit/formats/json_scan.h"
 #include "vit/tensors/container.h"
-#include "vit/tensors/json_scan.h"
 #include "vit/tensors/safetensors.h"
 
 #include <inttypes.h>
@@ -225,7 +225,7 @@ static vit_status parse_header(header *h, const uint8_t *text, size_t size, cons
     /* Enough for all strings with a 0 each: the quotes of a string take two bytes more. */
     h->strings = vit_alloc(size, 1);
     if (!h->strings) return vit_fail_memory(error, "the names of a header", size);
-    parser p = {.scan = {text, text, text + size, h->strings, error},
+    parser p = {.scan = {"header", text, text, text + size, h->strings, error},
                 .header = h,
                 .data = data,
                 .data_size = data_size};

@@ -1,43 +1,54 @@
 #include "vit/text/decompose.h"
 #include "vit/base/size.h"
-#include <stdint.h>
+#include "vit/base/sys.h"
+#include "vit/text/unicode.h"
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct decomposition {
     uint32_t whole, first, second;
 } decomposition;
 
-typedef struct singleton {
-    uint32_t whole, first;
-} singleton;
+/* Characters that are one other character each: the n-th of the range is pool[at + n]. */
+typedef struct single_run {
+    uint32_t first, last, at;
+} single_run;
+
+/* A character that is several others: pool[range >> 5 ...], range & 31 of them. */
+typedef struct compatible_row {
+    uint32_t whole, range;
+} compatible_row;
 
 typedef struct mark_range {
     uint32_t first, last;
     uint8_t class;
 } mark_range;
 
+#include "vit/text/compatible.inc"
+#include "vit/text/compatible_rows.inc"
 #include "vit/text/decompositions.inc"
 
 /* Hangul is composed by rule: a leading consonant, a vowel, and 27 trailing consonants or none. */
 enum { HANGUL = 0xac00, LEADS = 0x1100, VOWELS = 0x1161, TRAILS = 0x11a7 };
-enum { HANGUL_COUNT = 11172, VOWEL_COUNT = 21, TRAIL_COUNT = 28 };
+enum { HANGUL_COUNT = 11172, LEAD_COUNT = 19, VOWEL_COUNT = 21, TRAIL_COUNT = 28 };
 
 /* ---- tables ---- */
 
-/* Rows of both tables begin with the character that they are of. */
+/* Rows of some tables begin with the character that they are of. */
 static int compare_wholes(const void *c, const void *row) {
     const uint32_t a = *(const uint32_t *)c, b = *(const uint32_t *)row;
     return (a > b) - (a < b);
 }
 
+/* Others begin with the first and the last one of a range. */
 static int compare_ranges(const void *c, const void *row) {
-    const uint32_t a = *(const uint32_t *)c;
-    const mark_range *range = row;
-    return (a > range->last) - (a < range->first);
+    const uint32_t a = *(const uint32_t *)c, *range = row;
+    return (a > range[1]) - (a < range[0]);
 }
 
 /* The combining class of a character; 0: it is none that moves. */
 static uint8_t class_of(uint32_t c) {
+    if (c < marks[0].first) return 0;
     const mark_range *found = bsearch(&c, marks, VIT_COUNT(marks), sizeof *marks, compare_ranges);
     return found ? found->class : 0;
 }
@@ -46,92 +57,181 @@ static const decomposition *find_pair(uint32_t c) {
     return bsearch(&c, pairs, VIT_COUNT(pairs), sizeof *pairs, compare_wholes);
 }
 
-/* The character that another one is only another code of, or that one itself. */
-static uint32_t find_single(uint32_t c) {
-    const singleton *found =
-        bsearch(&c, singletons, VIT_COUNT(singletons), sizeof *singletons, compare_wholes);
-    return found ? found->first : c;
+/* The character that another one is, or that one itself. */
+static uint32_t find_single(uint32_t c, const single_run *runs, size_t count,
+                            const uint32_t *pool) {
+    const single_run *found = bsearch(&c, runs, count, sizeof *runs, compare_ranges);
+    return found ? pool[found->at + (c - found->first)] : c;
 }
 
-/* ---- UTF-8 ---- */
-
-static uint32_t read_character(const char *text, size_t length) {
-    static const uint8_t masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t c = (uint8_t)text[0] & masks[length];
-    for (size_t i = 1; i < length; i++) c = c << 6 | ((uint8_t)text[i] & 0x3f);
-    return c;
+static uint32_t canonical(uint32_t c) {
+    return find_single(c, singles, VIT_COUNT(singles), single_pool);
 }
 
-static void put_character(vit_string *out, uint32_t c) {
-    char bytes[4];
-    size_t length = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const uint8_t leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    for (size_t i = length; i-- > 1; c >>= 6) bytes[i] = (char)(0x80 | (c & 0x3f));
-    bytes[0] = (char)(leads[length] | c);
-    vit_string_add_bytes(out, bytes, length);
+/* The character that two are composed to; 0: none. */
+static uint32_t compose_pair(uint32_t first, uint32_t second) {
+    size_t low = 0, high = VIT_COUNT(composed);
+    if (first - LEADS < LEAD_COUNT && second - VOWELS < VOWEL_COUNT)
+        return HANGUL + ((first - LEADS) * VOWEL_COUNT + (second - VOWELS)) * TRAIL_COUNT;
+    if (first - HANGUL < HANGUL_COUNT && (first - HANGUL) % TRAIL_COUNT == 0 && second > TRAILS &&
+        second < TRAILS + TRAIL_COUNT)
+        return first + (second - TRAILS);
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const decomposition *d = &pairs[composed[middle]];
+        if (d->first == first && d->second == second) return d->whole;
+        if (d->first < first || (d->first == first && d->second < second))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return 0;
 }
 
 /* ---- decomposition ---- */
 
-/* Marks since the last character that is none, sorted by class. A text with more in a row than
- * this is no name: they are then sorted in pieces. */
-#define MOST_MARKS 32
-typedef struct pending {
-    uint32_t marks[MOST_MARKS];
-    uint8_t classes[MOST_MARKS];
-    size_t count;
-} pending;
+/* A text as characters, with their combining classes. */
+typedef struct mark {
+    uint32_t c;
+    uint32_t class;
+    size_t place; /* for sorting those of a class in their order */
+} mark;
 
-static void flush(pending *p, vit_string *out) {
-    for (size_t i = 0; i < p->count; i++) put_character(out, p->marks[i]);
-    p->count = 0;
+typedef struct characters {
+    mark *list;
+    size_t count, capacity, sorted; /* marks before `sorted` are in order */
+    bool failed;
+} characters;
+
+static int compare_marks(const void *a, const void *b) {
+    const mark *x = a, *y = b;
+    if (x->class != y->class) return x->class < y->class ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
 }
 
-static void add_character(pending *p, vit_string *out, uint32_t c) {
+/* Sorts the marks since the last character that is none. */
+static void sort_marks(characters *t) {
+    if (t->count - t->sorted > 1)
+        qsort(t->list + t->sorted, t->count - t->sorted, sizeof *t->list, compare_marks);
+    t->sorted = t->count;
+}
+
+static void put(characters *t, uint32_t c) {
     const uint8_t class = class_of(c);
-    if (class == 0 || p->count == MOST_MARKS) flush(p, out);
-    if (class == 0) {
-        put_character(out, c);
+    mark *list = t->failed
+                     ? NULL
+                     : vit_make_room(t->list, t->count, &t->capacity, sizeof *list, "a text", NULL);
+    if (!list) {
+        t->failed = true;
         return;
     }
-    size_t at = p->count++;
-    for (; at > 0 && p->classes[at - 1] > class; at--) {
-        p->marks[at] = p->marks[at - 1];
-        p->classes[at] = p->classes[at - 1];
-    }
-    p->marks[at] = c;
-    p->classes[at] = class;
+    t->list = list;
+    if (class == 0) sort_marks(t);
+    t->list[t->count] = (mark){c, class, t->count};
+    t->count++;
+    if (class == 0) t->sorted = t->count;
 }
 
-static void add_decomposed(pending *p, vit_string *out, uint32_t c) {
+static void put_decomposed(characters *t, uint32_t c) {
+    if (c < 0xc0) {
+        put(t, c);
+        return;
+    }
     if (c >= HANGUL && c < HANGUL + HANGUL_COUNT) {
         const uint32_t index = c - HANGUL, trail = index % TRAIL_COUNT;
-        add_character(p, out, LEADS + index / (VOWEL_COUNT * TRAIL_COUNT));
-        add_character(p, out, VOWELS + index / TRAIL_COUNT % VOWEL_COUNT);
-        if (trail > 0) add_character(p, out, TRAILS + trail);
+        put(t, LEADS + index / (VOWEL_COUNT * TRAIL_COUNT));
+        put(t, VOWELS + index / TRAIL_COUNT % VOWEL_COUNT);
+        if (trail > 0) put(t, TRAILS + trail);
         return;
     }
     /* The second of a pair is never made of others, the first may be. */
     uint32_t seconds[8];
     size_t count = 0;
-    c = find_single(c);
+    c = canonical(c);
     for (const decomposition *d; count < VIT_COUNT(seconds) && (d = find_pair(c)); c = d->first)
         seconds[count++] = d->second;
-    add_character(p, out, find_single(c));
-    while (count > 0) add_character(p, out, seconds[--count]);
+    put(t, canonical(c));
+    while (count > 0) put(t, seconds[--count]);
+}
+
+static void put_compatible(characters *t, uint32_t c) {
+    const uint32_t one =
+        find_single(c, compatible_singles, VIT_COUNT(compatible_singles), compatible_single_pool);
+    const compatible_row *row = c < 0xa0 ? NULL
+                                         : bsearch(&c, compatible_rows, VIT_COUNT(compatible_rows),
+                                                   sizeof *compatible_rows, compare_wholes);
+    if (row)
+        for (size_t i = 0; i < (row->range & 31); i++)
+            put(t, compatible_pool[(row->range >> 5) + i]);
+    else if (one != c)
+        put(t, one);
+    else
+        put_decomposed(t, c);
+}
+
+/* ---- composition ---- */
+
+/* Joins each character with the one before it that is no mark, if both have a common one and
+ * nothing between them has the later one's class or more. */
+static void compose(characters *t) {
+    size_t kept = 0, starter = SIZE_MAX;
+    uint32_t last = 0; /* class of the last mark that was kept after the starter */
+    for (size_t i = 0; i < t->count; i++) {
+        const mark m = t->list[i];
+        const bool near = starter != SIZE_MAX && (starter + 1 == kept || last < m.class);
+        const uint32_t whole = near ? compose_pair(t->list[starter].c, m.c) : 0;
+        if (whole != 0) {
+            t->list[starter].c = whole;
+            continue;
+        }
+        if (m.class == 0) starter = kept;
+        last = m.class;
+        t->list[kept++] = m;
+    }
+    t->count = t->sorted = kept;
+}
+
+static void write_out(vit_string *out, characters *t) {
+    sort_marks(t);
+    for (size_t i = 0; i < t->count; i++) vit_string_add_code(out, t->list[i].c);
+    if (t->failed) out->failed = true;
+    t->count = t->sorted = 0;
+}
+
+void vit_string_add_form(vit_string *out, const char *text, size_t length, vit_form form) {
+    characters t = {0};
+    size_t plain = 0; /* ASCII is all forms of itself */
+    while (plain < length && (uint8_t)text[plain] < 0x80) plain++;
+    if (plain < length && plain > 0) plain--;
+    vit_string_add_bytes(out, text, plain);
+    for (size_t at = plain; at < length;) {
+        uint32_t c;
+        at += vit_utf8_get(&c, text + at);
+        if (form == VIT_FORM_NFC || form == VIT_FORM_NFD)
+            put_decomposed(&t, c);
+        else
+            put_compatible(&t, c);
+    }
+    sort_marks(&t);
+    if (form == VIT_FORM_NFC || form == VIT_FORM_NFKC) compose(&t);
+    write_out(out, &t);
+    vit_free(t.list);
 }
 
 void vit_string_add_decomposed(vit_string *out, const char *text) {
-    pending p = {.count = 0};
+    characters t = {0};
     while (*text) {
+        uint32_t c;
         const size_t length = vit_utf8_length(text);
         if (length > 0) {
-            add_decomposed(&p, out, read_character(text, length));
+            vit_utf8_get(&c, text);
+            put_decomposed(&t, c);
         } else {
-            flush(&p, out);
+            write_out(out, &t);
             vit_string_add_bytes(out, text, 1);
         }
         text += length > 0 ? length : 1;
     }
-    flush(&p, out);
+    write_out(out, &t);
+    vit_free(t.list);
 }

@@ -1,38 +1,50 @@
-/* Choosing the files of a tokenizer, and decoding ids to text. tokenizer_files.c reads the files.
- */
+/* Choosing the files of a tokenizer; tokenizer_json.c, sentencepiece.c and tokenizer_files.c read
+ * them. */
 #include "vit/text/tokenizer.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/text/encoder.h"
 #include "vit/text/tokenizer_files.h"
 #include <string.h>
 
 void vit_tokenizer_free(vit_tokenizer *t) {
-    for (size_t i = 0; i < t->count; i++) vit_free(t->tokens[i].text);
+    for (size_t i = 0; i < t->block_count; i++) vit_free(t->blocks[i]);
+    vit_free(t->blocks);
+    vit_free(t->slots);
     vit_free(t->tokens);
-    *t = (vit_tokenizer){0};
+    vit_encoder_free(t->encoder);
+    *t = (vit_tokenizer){.pad = VIT_NO_ID};
 }
 
-/* ---- from a directory ---- */
+/* ---- files ---- */
 
 #define XLMR_NAME "sentencepiece.bpe.model"
 #define SPIECE_NAME "spiece.model"
 typedef vit_status read_function(vit_tokenizer *out, const vit_bytes *bytes, const char *name,
                                  vit_error *error);
 
-static vit_status read_json(vit_tokenizer *out, const vit_bytes *b, const char *name,
-                            vit_error *error) {
-    return vit_tokenizer_read_json(out, b->data, b->size, name, error);
-}
-
 static vit_status read_xlmr(vit_tokenizer *out, const vit_bytes *b, const char *name,
                             vit_error *error) {
-    return vit_tokenizer_read_sentencepiece(out, b->data, b->size, true, name, error);
+    return vit_tokenizer_read_spm(out, b->data, b->size, true, name, error);
 }
 
 static vit_status read_sentencepiece(vit_tokenizer *out, const vit_bytes *b, const char *name,
                                      vit_error *error) {
-    return vit_tokenizer_read_sentencepiece(out, b->data, b->size, false, name, error);
+    return vit_tokenizer_read_spm(out, b->data, b->size, false, name, error);
 }
+
+/* Files that hold a vocabulary. */
+static const struct vocabulary_file {
+    const char *name;
+    read_function *reader;
+} vocabulary_files[] = {{"tokenizer.json", vit_tokenizer_read_whole},
+                        {"vocab.json", vit_tokenizer_read_vocab_json},
+                        {XLMR_NAME, read_xlmr},
+                        {SPIECE_NAME, read_sentencepiece},
+                        {"sentencepiece.model", read_sentencepiece},
+                        {"tokenizer.model", read_sentencepiece},
+                        {"vocab.txt", vit_tokenizer_read_vocab_txt}};
 
 /* Reads the file `name` of the directory, if it is there. */
 static vit_status read_file(bool *found, vit_tokenizer *out, const char *directory,
@@ -50,210 +62,139 @@ static vit_status read_file(bool *found, vit_tokenizer *out, const char *directo
     return status;
 }
 
-vit_status vit_tokenizer_open(vit_tokenizer *out, const char *directory, vit_error *error) {
-    static const struct {
-        const char *name;
-        read_function *reader;
-    } whole[] = {{"tokenizer.json", read_json},
-                 {"vocab.json", vit_tokenizer_read_vocab_json},
-                 {XLMR_NAME, read_xlmr},
-                 {SPIECE_NAME, read_sentencepiece},
-                 {"sentencepiece.model", read_sentencepiece},
-                 {"tokenizer.model", read_sentencepiece},
-                 {"vocab.txt", vit_tokenizer_read_vocab_txt}},
-      beside[] = {{"added_tokens.json", vit_tokenizer_read_added},
-                  {"special_tokens_map.json", vit_tokenizer_read_special},
-                  {"tokenizer_config.json", vit_tokenizer_read_config}};
+static vit_status no_tokenizer(const char *directory, vit_error *error) {
+    return vit_fail(error, VIT_ERROR_IO,
+                    "%s: holds no tokenizer, which turns the output of the model into text: "
+                    "expected tokenizer.json, vocab.json, " XLMR_NAME ", " SPIECE_NAME
+                    " or vocab.txt, as they are published with the weights",
+                    directory);
+}
+
+/* Reads the first of the files that hold a vocabulary; *file is which. */
+static vit_status read_vocabulary(vit_tokenizer *out, size_t *file, const char *directory,
+                                  vit_error *error) {
+    bool found = false;
     vit_status status = VIT_OK;
-    bool found = false, more;
-    *out = (vit_tokenizer){0};
-    for (size_t i = 0; i < sizeof whole / sizeof *whole && !found && status == VIT_OK; i++)
-        status = read_file(&found, out, directory, whole[i].name, whole[i].reader, error);
-    if (status == VIT_OK && !found)
-        status = vit_fail(error, VIT_ERROR_IO,
-                          "%s: holds no tokenizer, which turns the output of the model into text: "
-                          "expected tokenizer.json, vocab.json, " XLMR_NAME ", " SPIECE_NAME
-                          " or vocab.txt, as they are published with the weights",
-                          directory);
-    for (size_t i = 0; i < sizeof beside / sizeof *beside && status == VIT_OK; i++)
-        status = read_file(&more, out, directory, beside[i].name, beside[i].reader, error);
+    for (size_t i = 0; i < VIT_COUNT(vocabulary_files) && !found && status == VIT_OK; i++) {
+        status = read_file(&found, out, directory, vocabulary_files[i].name,
+                           vocabulary_files[i].reader, error);
+        *file = i;
+    }
+    return status == VIT_OK && !found ? no_tokenizer(directory, error) : status;
+}
+
+static vit_status read_beside(vit_tokenizer *out, const char *directory, vit_error *error) {
+    static const struct vocabulary_file files[] = {
+        {"added_tokens.json", vit_tokenizer_read_added},
+        {"special_tokens_map.json", vit_tokenizer_read_special},
+        {"tokenizer_config.json", vit_tokenizer_read_config}};
+    vit_status status = VIT_OK;
+    bool found;
+    for (size_t i = 0; i < VIT_COUNT(files) && status == VIT_OK; i++)
+        status = read_file(&found, out, directory, files[i].name, files[i].reader, error);
+    return status;
+}
+
+vit_status vit_tokenizer_open(vit_tokenizer *out, const char *directory, vit_error *error) {
+    size_t file;
+    *out = (vit_tokenizer){.pad = VIT_NO_ID};
+    vit_status status = read_vocabulary(out, &file, directory, error);
+    if (status == VIT_OK) status = read_beside(out, directory, error);
     if (status != VIT_OK) vit_tokenizer_free(out);
     return status;
 }
 
-/* ---- bytes ---- */
+/* ---- for encoding ---- */
 
-/* GPT-2's alphabet: printable bytes are themselves, the others are, in order, U+0100 and so on.
- * *byte = that of the character at *text, which moves past it; false: it stands for no byte. */
-static bool next_byte(uint8_t *byte, const char **text) {
-    const uint8_t *at = (const uint8_t *)*text;
-    const size_t length = vit_utf8_length(*text);
-    uint32_t character = at[0];
-    *text += length > 0 ? length : 1;
-    if (length > 2 || length == 0) return false;
-    if (length == 2) character = (at[0] & 0x1fu) << 6 | (at[1] & 0x3fu);
-    if (character < 256) {
-        *byte = (uint8_t)character;
-        return true;
+/* The object of a JSON file in the directory; NULL if there is no such file. */
+static vit_status read_object(json_t **out, const char *directory, const char *name,
+                              vit_error *error) {
+    vit_bytes bytes = {0};
+    bool found;
+    char *path = vit_path_join(directory, name);
+    *out = NULL;
+    if (!path) return vit_fail_memory(error, "a path", strlen(directory) + strlen(name) + 2);
+    vit_status status = vit_path_exists(&found, path, error);
+    if (status == VIT_OK && found) {
+        status = vit_read_file(&bytes, path, VIT_TOKENIZER_MOST, error);
+        if (status == VIT_OK)
+            status = vit_json_parse_reals(out, (const char *)bytes.data, bytes.size, path, error);
+        vit_free(bytes.data);
     }
-    const uint32_t other = character - 256; /* which of the bytes that are not printable */
-    if (other < 33)
-        *byte = (uint8_t)other; /* 0 to 32 */
-    else if (other < 67)
-        *byte = (uint8_t)(other + 94); /* 127 to 160 */
-    else if (other == 67)
-        *byte = 173;
-    else
-        return false;
-    return true;
+    vit_free(path);
+    return status;
 }
 
-static void add_bytes_of(vit_string *out, const char *piece) {
-    while (*piece != 0) {
-        const char *start = piece;
-        uint8_t byte;
-        if (next_byte(&byte, &piece))
-            vit_string_add_bytes(out, (const char *)&byte, 1);
-        else
-            vit_string_add_bytes(out, start, (size_t)(piece - start));
+/* What tokenizer.json says by itself, other files say through the name of a class. */
+static vit_status read_class(vit_tokenizer *t, const char *directory, const char *name,
+                             vit_error *error) {
+    json_t *config = NULL, *map = NULL, *model = NULL;
+    bool found = true;
+    vit_status status = VIT_OK;
+    if (strcmp(name, "vocab.json") == 0)
+        status = read_file(&found, t, directory, "merges.txt", vit_tokenizer_read_merges, error);
+    if (status == VIT_OK && !found)
+        status = vit_fail(error, VIT_ERROR_IO,
+                          "%s: holds vocab.json, but no merges.txt, which texts are encoded with",
+                          directory);
+    if (status == VIT_OK) status = read_object(&config, directory, "tokenizer_config.json", error);
+    if (status == VIT_OK) status = read_object(&map, directory, "special_tokens_map.json", error);
+    if (status == VIT_OK) status = read_object(&model, directory, "config.json", error);
+    if (status == VIT_OK) {
+        const vit_class_files files = {name, config, map, model};
+        status = vit_encoder_of_class(t, &files, directory, error);
     }
+    json_decref(config);
+    json_decref(map);
+    json_decref(model);
+    return status;
 }
 
-/* ---- spaces ---- */
-
-#define METASPACE "\xe2\x96\x81"
-
-/* "<0x41>" stands for a byte that is in no other piece. */
-static bool is_byte_piece(uint8_t *byte, const char *piece) {
-    static const char digits[] = "0123456789ABCDEF";
-    if (strlen(piece) != 6 || strncmp(piece, "<0x", 3) != 0 || piece[5] != '>') return false;
-    const char *high = strchr(digits, piece[3]), *low = strchr(digits, piece[4]);
-    if (!high || !low) return false;
-    *byte = (uint8_t)((high - digits) * 16 + (low - digits));
-    return true;
+static vit_status load_directory(vit_tokenizer *out, const char *directory, vit_error *error) {
+    size_t file;
+    vit_status status = read_vocabulary(out, &file, directory, error);
+    if (status == VIT_OK) status = read_beside(out, directory, error);
+    if (status == VIT_OK && file > 0)
+        status = read_class(out, directory, vocabulary_files[file].name, error);
+    return status;
 }
 
-static void add_metaspace(vit_string *out, const char *piece, bool first) {
-    uint8_t byte;
-    if (is_byte_piece(&byte, piece)) {
-        vit_string_add_bytes(out, (const char *)&byte, 1);
-        return;
+/* vocab.json and vocab.txt say what they are with the files beside them; any other file is a
+ * tokenizer by itself. */
+static vit_status load_file(vit_tokenizer *out, const char *path, vit_error *error) {
+    const char *name = vit_path_last(path);
+    vit_bytes bytes = {0};
+    if (strcmp(name, "vocab.json") == 0 || strcmp(name, "vocab.txt") == 0) {
+        const size_t length = (size_t)(name - path);
+        char *directory = vit_strdup(length > 0 ? path : "./");
+        if (!directory) return vit_fail_memory(error, "a path", strlen(path));
+        if (length > 0) directory[length] = 0;
+        bool found;
+        vit_status status =
+            read_file(&found, out, directory, name,
+                      strcmp(name, "vocab.json") == 0 ? vit_tokenizer_read_vocab_json
+                                                      : vit_tokenizer_read_vocab_txt,
+                      error);
+        if (status == VIT_OK) status = read_beside(out, directory, error);
+        if (status == VIT_OK) status = read_class(out, directory, name, error);
+        vit_free(directory);
+        return status;
     }
-    for (bool start = first; *piece != 0; start = false) {
-        const char *space = strstr(piece, METASPACE);
-        const size_t length = space ? (size_t)(space - piece) : strlen(piece);
-        vit_string_add_bytes(out, piece, length);
-        piece += length;
-        if (!space) return;
-        if (!start || length > 0) vit_string_add(out, " ");
-        piece += strlen(METASPACE);
-    }
+    vit_status status = vit_read_file(&bytes, path, VIT_TOKENIZER_MOST, error);
+    if (status == VIT_OK)
+        status = vit_has_ending(name, ".json")
+                     ? vit_tokenizer_read_whole(out, &bytes, path, error)
+                     : vit_tokenizer_read_spm(out, bytes.data, bytes.size, false, path, error);
+    vit_free(bytes.data);
+    return status;
 }
 
-/* ---- text ---- */
-
-/* clean_up_tokenization of the libraries transformers and tokenizers, in place. Returns the new
- * length. */
-static size_t clean_up(char *text) {
-    size_t length = 0;
-    static const char *const pairs[][2] = {
-        {" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},
-        {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        const size_t from = strlen(pairs[i][0]), to = strlen(pairs[i][1]);
-        char *write = text;
-        for (const char *read = text; *read != 0;) {
-            const bool here = strncmp(read, pairs[i][0], from) == 0;
-            if (here)
-                memcpy(write, pairs[i][1], to);
-            else
-                *write = *read;
-            write += here ? to : 1;
-            read += here ? from : 1;
-        }
-        *write = 0;
-        length = (size_t)(write - text);
-    }
-    return length;
-}
-
-static void add_wordpiece(vit_string *out, const char *piece, bool first, bool cleans) {
-    const bool goes_on = strncmp(piece, "##", 2) == 0 && !first;
-    const size_t start = out->length;
-    vit_string_add(out, "%s%s", goes_on || first ? "" : " ", piece + (goes_on ? 2 : 0));
-    if (cleans && !out->failed) out->length = start + clean_up(out->text + start);
-}
-
-/* How many of bytes[0..size), which begin with no character, one U+FFFD stands for: those that
- * could begin a character (Unicode 15, section 3.9, "maximal subpart"), at least 1. */
-static size_t bad_length(const uint8_t *b, size_t size) {
-    const uint8_t lead = b[0];
-    const size_t length = lead >= 0xf0 && lead <= 0xf4   ? 4
-                          : lead >= 0xe0 && lead <= 0xef ? 3
-                          : lead >= 0xc2 && lead <= 0xdf ? 2
-                                                         : 1;
-    const uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-    const uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-    if (length == 1 || size < 2 || b[1] < low || b[1] > high) return 1;
-    size_t n = 2;
-    while (n < length && n < size && (b[n] & 0xc0) == 0x80) n++;
-    return n;
-}
-
-/* The text with U+FFFD in place of 0 and of what is not UTF-8. */
-static char *repair(vit_string *in) {
-    vit_string out = {0};
-    vit_string_add(&out, "%s", "");
-    for (size_t i = 0; !in->failed && i < in->length;) {
-        const uint8_t *at = (const uint8_t *)in->text + i;
-        size_t length = vit_utf8_length(in->text + i);
-        if (length > 0) {
-            vit_string_add_bytes(&out, in->text + i, length);
-        } else {
-            vit_string_add(&out, "\xef\xbf\xbd");
-            length = bad_length(at, in->length - i);
-        }
-        i += length;
-    }
-    if (in->failed || out.failed) vit_string_free(&out);
-    return out.text;
-}
-
-static void add_piece(vit_string *out, const vit_tokenizer *t, const vit_token *token, bool first) {
-    if (token->literal) {
-        vit_string_add(out, "%s", token->text);
-        return;
-    }
-    switch (t->kind) {
-    case VIT_PIECES_BYTES:
-        add_bytes_of(out, token->text);
-        break;
-    case VIT_PIECES_METASPACE:
-        add_metaspace(out, token->text, first);
-        break;
-    case VIT_PIECES_WORDPIECE:
-        add_wordpiece(out, token->text, first, t->cleans_pieces);
-        break;
-    case VIT_PIECES_SEPARATE:
-        vit_string_add(out, "%s%s", first ? "" : " ", token->text);
-        break;
-    case VIT_PIECES_COUNT:
-        break;
-    }
-}
-
-char *vit_tokenizer_decode(const vit_tokenizer *t, const uint32_t *ids, size_t count) {
-    vit_string raw = {0};
-    bool first = true;
-    vit_string_add(&raw, "%s", "");
-    for (size_t i = 0; i < count; i++) {
-        const vit_token *token = ids[i] < t->count ? &t->tokens[ids[i]] : NULL;
-        if (!token || !token->text || token->special) continue;
-        add_piece(&raw, t, token, first);
-        first = false;
-    }
-    char *text = repair(&raw);
-    vit_string_free(&raw);
-    if (text && t->cleans) clean_up(text);
-    return text;
+vit_status vit_tokenizer_load(vit_tokenizer *out, const char *path, vit_error *error) {
+    *out = (vit_tokenizer){.pad = VIT_NO_ID, .encoder = vit_encoder_new()};
+    if (!out->encoder) return vit_fail_memory(error, path, sizeof *out->encoder);
+    const vit_status status = vit_path_look(path) == VIT_PATH_DIRECTORY
+                                  ? load_directory(out, path, error)
+                                  : load_file(out, path, error);
+    if (status != VIT_OK) vit_tokenizer_free(out);
+    return status;
 }

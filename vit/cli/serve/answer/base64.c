@@ -1,19 +1,8 @@
 #include "vit/cli/serve/answer/base64.h"
+#include "vit/formats/base64.h"
 
 #include <string.h>
 #include <strings.h>
-
-/* The 6 bits of a character, of either alphabet, or -1. */
-static int value_of(char c) {
-    if (c >= 'A' && c <= 'Z') return c - 'A';
-    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-    if (c >= '0' && c <= '9') return c - '0' + 52;
-    return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
-}
-
-static bool is_space(char c) {
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
 
 /* Skips "data:TYPE;base64,"; false for another kind of URL. */
 static bool strip_url(const char **text, size_t *length) {
@@ -38,25 +27,5 @@ vit_status serve_read_base64(vit_bytes *out, const char *text, size_t length, vi
                         "\"%.24s...\" is no picture: expected base64, or a URL that begins with "
                         "\"data:image/png;base64,\"; others are not fetched",
                         text);
-    uint8_t *data = vit_alloc_unset(length / 4 * 3 + 3, 1);
-    if (!data) return vit_fail_memory(error, "a picture", length);
-    uint32_t bits = 0;
-    size_t size = 0, count = 0, padding = 0;
-    bool fine = true;
-    for (size_t i = 0; i < length && fine; i++) {
-        if (is_space(text[i])) continue;
-        const int value = value_of(text[i]);
-        padding += text[i] == '=';
-        if (text[i] == '=') continue;
-        fine = value >= 0 && padding == 0;
-        bits = bits << 6 | (uint32_t)(value & 63);
-        if (count++ % 4 > 0) data[size++] = (uint8_t)(bits >> (6 - 2 * ((count - 1) % 4)));
-    }
-    fine = fine && count % 4 != 1 && padding <= 2 && (padding == 0 || (count + padding) % 4 == 0);
-    if (!fine) {
-        vit_free(data);
-        return vit_fail(error, VIT_ERROR_FORMAT, "a picture is not base64");
-    }
-    *out = (vit_bytes){data, size};
-    return VIT_OK;
+    return vit_read_base64(out, "a picture", text, length, error);
 }

@@ -1,6 +1,6 @@
-#include "vit/tensors/json_scan.h"
+#include "vit/formats/json_scan.h"
 
-#include "vit/base/utf8.h"
+#include "vit/base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void describe(const vit_scan *scan, char text[40]) {
            !memchr("{}[]:,\"\\", scan->at[length], 8))
         length++;
     if (left == 0)
-        snprintf(text, 40, "the end of the header");
+        snprintf(text, 40, "the end of the %.20s", scan->what);
     else if (length == 0 && (*scan->at < ' ' || *scan->at >= 0x7f))
         snprintf(text, 40, "the byte 0x%02x", *scan->at);
     else
@@ -45,7 +45,7 @@ static void describe(const vit_scan *scan, char text[40]) {
 vit_status vit_scan_fail(vit_scan *scan, const char *expected) {
     char found[40];
     describe(scan, found);
-    return vit_fail(scan->error, VIT_ERROR_FORMAT, "header byte %zu: expected %s, found %s",
+    return vit_fail(scan->error, VIT_ERROR_FORMAT, "%s byte %zu: expected %s, found %s", scan->what,
                     (size_t)(scan->at - scan->start), expected, found);
 }
 
@@ -88,9 +88,9 @@ static vit_status scan_hex_escape(vit_scan *scan) {
     if (code == UINT32_MAX) return vit_scan_fail(scan, "four hexadecimal digits after \\u");
     if (code == 0)
         return vit_fail(scan->error, VIT_ERROR_UNSUPPORTED,
-                        "header byte %zu: the string holds the character U+0000 (\\u0000), "
+                        "%s byte %zu: the string holds the character U+0000 (\\u0000), "
                         "expected a string without it",
-                        (size_t)(scan->at - scan->start));
+                        scan->what, (size_t)(scan->at - scan->start));
     size_t length = 6;
     if (code >= 0xd800 && code < 0xe000) {
         uint32_t low = code < 0xdc00 ? hex_escape(scan, scan->at + 6) : UINT32_MAX;
@@ -118,8 +118,14 @@ static vit_status scan_escape(vit_scan *scan) {
 vit_status vit_scan_string(vit_scan *scan, const char **text, const char *expected) {
     vit_status status = vit_scan_expect(scan, '"', expected);
     *text = scan->strings;
-    while (status == VIT_OK && scan->at < scan->end && *scan->at != '"')
-        status = *scan->at == '\\' ? scan_escape(scan) : scan_character(scan);
+    while (status == VIT_OK && scan->at < scan->end && *scan->at != '"') {
+        if (*scan->at == '\\')
+            status = scan_escape(scan);
+        else if (*scan->at >= 0x20 && *scan->at < 0x80)
+            *scan->strings++ = (char)*scan->at++;
+        else
+            status = scan_character(scan);
+    }
     if (status != VIT_OK) return status;
     if (scan->at == scan->end) return vit_scan_fail(scan, "'\"' at the end of a string");
     scan->at++;
@@ -144,4 +150,52 @@ vit_status vit_scan_size(vit_scan *scan, size_t *value, const char *expected) {
     if (at == scan->at || leading_zero || real) return vit_scan_fail(scan, expected);
     scan->at = at;
     return VIT_OK;
+}
+
+vit_status vit_scan_double(vit_scan *scan, double *value, const char *expected) {
+    char text[64];
+    size_t length = 0;
+    skip_space(scan);
+    while (scan->at + length < scan->end && length < sizeof text - 1 &&
+           memchr("+-.0123456789eE", scan->at[length], 15))
+        length++;
+    memcpy(text, scan->at, length);
+    text[length] = 0;
+    if (!vit_parse_double(text, value)) return vit_scan_fail(scan, expected);
+    scan->at += length;
+    return VIT_OK;
+}
+
+/* ---- any value ---- */
+
+/* Goes past a string without looking at it. */
+static vit_status skip_string(vit_scan *scan) {
+    for (scan->at++; scan->at < scan->end && *scan->at != '"'; scan->at++)
+        if (*scan->at == '\\' && ++scan->at == scan->end) break;
+    if (scan->at == scan->end) return vit_scan_fail(scan, "'\"' at the end of a string");
+    scan->at++;
+    return VIT_OK;
+}
+
+vit_status vit_scan_skip(vit_scan *scan) {
+    size_t depth = 0;
+    vit_status status = VIT_OK;
+    do {
+        if (vit_scan_end(scan)) return vit_scan_fail(scan, "a value");
+        const unsigned char c = *scan->at;
+        if (c == '"') {
+            status = skip_string(scan);
+        } else if (c == '{' || c == '[') {
+            depth++;
+            scan->at++;
+        } else if (c == '}' || c == ']') {
+            if (depth == 0) return vit_scan_fail(scan, "a value");
+            depth--;
+            scan->at++;
+        } else {
+            scan->at++;
+            while (depth == 0 && scan->at < scan->end && !memchr(",]}", *scan->at, 3)) scan->at++;
+        }
+    } while (status == VIT_OK && depth > 0);
+    return status;
 }

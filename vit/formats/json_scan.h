@@ -1,22 +1,23 @@
-/* A tokeniser for JSON of a known structure, such as the header of a safetensors file: the caller
- * asks for the token that must come next. No tree is built and nothing recurses; strings are
- * unescaped one after the other into memory of the caller.
+/* A tokeniser for large JSON of a known structure, such as the header of a safetensors file or the
+ * vocabulary of a model: the caller asks for the token that must come next. No tree is built and
+ * nothing recurses; strings are unescaped one after the other into memory of the caller.
  *
- * Functions that return a status fail with FORMAT and a message that gives the byte of the header,
- * what was expected there and what was found.
+ * Functions that return a status fail with FORMAT and a message that gives the byte, what was
+ * expected there and what was found.
  */
-#ifndef VIT_TENSORS_JSON_SCAN_H
-#define VIT_TENSORS_JSON_SCAN_H
+#ifndef VIT_FORMATS_JSON_SCAN_H
+#define VIT_FORMATS_JSON_SCAN_H
 
 #include "vit/base/error.h"
 
 typedef struct vit_scan {
+    const char *what; /* what the JSON is, for messages: "header" */
     const unsigned char *start, *at, *end;
     char *strings; /* the next free byte; the length of the JSON text is enough for all strings */
     vit_error *error;
 } vit_scan;
 
-/* Fails with "header byte N: expected EXPECTED, found ...". */
+/* Fails with "WHAT byte N: expected EXPECTED, found ...". */
 vit_status vit_scan_fail(vit_scan *scan, const char *expected);
 
 /* All functions below skip white space first. */
@@ -31,5 +32,11 @@ vit_status vit_scan_string(vit_scan *scan, const char **text, const char *expect
 
 /* An integer without sign, fraction and exponent that fits a size_t. */
 vit_status vit_scan_size(vit_scan *scan, size_t *value, const char *expected);
+
+/* Any number that is finite as a double. */
+vit_status vit_scan_double(vit_scan *scan, double *value, const char *expected);
+
+/* Goes past a value of any kind. Only brackets and strings are looked at, not what is in them. */
+vit_status vit_scan_skip(vit_scan *scan);
 
 #endif

@@ -1,0 +1,226 @@
+#include "vit/text/unicode.h"
+#include "vit/base/size.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct code_range {
+    uint32_t first, last;
+} code_range;
+
+/* Every `step`-th character of a range has its lower-case letter at this difference. */
+typedef struct lower_run {
+    uint32_t first, last;
+    int32_t step, difference;
+} lower_run;
+
+#include "vit/text/categories.inc"
+#include "vit/text/characters.inc"
+
+/* ---- tables ---- */
+
+/* The last row of starts[0..count), which are `first << shift | value`, that begins at c or
+ * before. */
+static uint32_t row_of(const uint32_t *starts, size_t count, unsigned shift, uint32_t c) {
+    size_t low = 0, high = count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (starts[middle] >> shift <= c)
+            low = middle;
+        else
+            high = middle;
+    }
+    return starts[low];
+}
+
+vit_category vit_category_of(uint32_t c) {
+    enum { EVEN_UPPER = 30, ODD_UPPER };
+    if (c >= 'a' && c <= 'z') return VIT_CATEGORY_LL;
+    const uint32_t value = row_of(categories, VIT_COUNT(categories), 5, c) & 31;
+    if (value < EVEN_UPPER) return (vit_category)value;
+    return (c & 1) == (value == ODD_UPPER) ? VIT_CATEGORY_LU : VIT_CATEGORY_LL;
+}
+
+bool vit_categories_named(uint32_t *set, const char *name, size_t length) {
+    static const char names[] = "CnLuLlLtLmLoMnMcMeNdNlNoPcPdPsPePiPfPoSmScSkSoZsZlZpCcCfCo";
+    _Static_assert(sizeof names == 2 * VIT_CATEGORY_COUNT + 1, "two letters for every category");
+    *set = 0;
+    for (unsigned i = 0; i < VIT_CATEGORY_COUNT; i++)
+        if ((length == 1 && names[2 * i] == name[0]) ||
+            (length == 2 && memcmp(names + 2 * (size_t)i, name, 2) == 0))
+            *set |= 1u << i;
+    return *set != 0;
+}
+
+static bool in_ranges(const code_range *ranges, size_t count, uint32_t c) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (c > ranges[middle].last)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && c >= ranges[low].first;
+}
+
+#define IN(set, c) in_ranges(set, VIT_COUNT(set), c)
+
+static bool is_word(uint32_t c) {
+    static const uint32_t usual =
+        1u << VIT_CATEGORY_LU | 1u << VIT_CATEGORY_LL | 1u << VIT_CATEGORY_LT |
+        1u << VIT_CATEGORY_LM | 1u << VIT_CATEGORY_LO | 1u << VIT_CATEGORY_MN |
+        1u << VIT_CATEGORY_MC | 1u << VIT_CATEGORY_ME | 1u << VIT_CATEGORY_ND |
+        1u << VIT_CATEGORY_NL | 1u << VIT_CATEGORY_PC;
+    return ((usual >> vit_category_of(c) & 1) != 0) != IN(word_exceptions, c);
+}
+
+bool vit_is_one_of(vit_characters set, uint32_t c) {
+    switch (set) {
+    case VIT_SPACES:
+        return IN(spaces, c);
+    case VIT_WORD_CHARACTERS:
+        return is_word(c);
+    case VIT_ACCENTS:
+        return IN(accents, c);
+    case VIT_BERT_ACCENTS:
+        return IN(bert_accents, c);
+    case VIT_BERT_REMOVED:
+        return IN(bert_removed, c);
+    case VIT_BERT_PUNCTUATION:
+        return IN(bert_punctuation, c);
+    case VIT_NUMERIC:
+        return IN(digits, c);
+    case VIT_CHARACTERS_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* ---- UTF-8 ---- */
+
+size_t vit_utf8_get(uint32_t *c, const char *text) {
+    const uint8_t *s = (const uint8_t *)text;
+    const size_t length = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    *c = length == 1 ? s[0] : s[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) *c = *c << 6 | (s[i] & 0x3fu);
+    return length;
+}
+
+void vit_string_add_code(vit_string *out, uint32_t c) {
+    char bytes[4];
+    vit_string_add_bytes(out, bytes, vit_utf8_put(bytes, c));
+}
+
+size_t vit_utf8_valid(const char *text, size_t length) {
+    size_t at = 0;
+    while (at < length) {
+        char next[5] = "";
+        if ((uint8_t)text[at] < 0x80) {
+            at++;
+            continue;
+        }
+        memcpy(next, text + at, vit_min(4, length - at));
+        const size_t bytes = vit_utf8_length(next);
+        if (bytes == 0) break;
+        at += bytes;
+    }
+    return at;
+}
+
+/* ---- lower case ---- */
+
+size_t vit_lower(uint32_t to[2], uint32_t c) {
+    to[0] = c;
+    if (c < 0x80) {
+        if (c >= 'A' && c <= 'Z') to[0] = c + 32;
+        return 1;
+    }
+    if (c == 0x130) {
+        to[0] = 'i';
+        to[1] = 0x307;
+        return 2;
+    }
+    size_t low = 0, high = VIT_COUNT(lower_runs);
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (c > lower_runs[middle].last)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == VIT_COUNT(lower_runs)) return 1;
+    const lower_run *run = &lower_runs[low];
+    if (c >= run->first && (c - run->first) % (uint32_t)run->step == 0)
+        to[0] = (uint32_t)((int32_t)c + run->difference);
+    return 1;
+}
+
+/* Whether the sigma at text[at], two bytes long, ends a word: letters stand before it and none
+ * after, what is in between and of no case not counted (Unicode, Final_Sigma). */
+static bool is_final(const char *text, size_t at, size_t length) {
+    uint32_t c = 0;
+    size_t i = at;
+    bool cased = false;
+    while (i > 0) {
+        while (((uint8_t)text[--i] & 0xc0) == 0x80) {
+        }
+        vit_utf8_get(&c, text + i);
+        if (IN(case_ignorable, c)) continue;
+        cased = IN(cased_letters, c);
+        break;
+    }
+    if (!cased) return false;
+    for (i = at + 2; i < length;) {
+        i += vit_utf8_get(&c, text + i);
+        if (!IN(case_ignorable, c)) return !IN(cased_letters, c);
+    }
+    return true;
+}
+
+void vit_string_add_lower(vit_string *out, const char *text, size_t length, bool final_sigma) {
+    for (size_t at = 0; at < length;) {
+        uint32_t c, to[2];
+        const size_t bytes = vit_utf8_get(&c, text + at), n = vit_lower(to, c);
+        if (final_sigma && c == 0x3a3 && is_final(text, at, length)) to[0] = 0x3c2;
+        for (size_t i = 0; i < n; i++) vit_string_add_code(out, to[i]);
+        at += bytes;
+    }
+}
+
+/* ---- graphemes ---- */
+
+/* The order of GRAPHEMES in scripts/make_unicode.py. */
+enum { OTHER, CR, LF, CONTROL, EXTEND, ZWJ, SPACING, PREPEND, FLAG, L, V, T, LV, LVT, PICTURE };
+
+static uint32_t grapheme_class(uint32_t c) {
+    if (c >= 0xac00 && c < 0xac00 + 11172) return (c - 0xac00) % 28 == 0 ? LV : LVT;
+    return row_of(graphemes, VIT_COUNT(graphemes), 4, c) & 15;
+}
+
+/* Whether no boundary is between two classes; flags and pictures depend on more than that. */
+static bool stick(uint32_t a, uint32_t b) {
+    if (a == CR) return b == LF;
+    if (a == LF || a == CONTROL || b == CR || b == LF || b == CONTROL) return false;
+    if (b == EXTEND || b == ZWJ || b == SPACING || a == PREPEND) return true;
+    if (a == L) return b == L || b == V || b == LV || b == LVT;
+    if (a == LV || a == V) return b == V || b == T;
+    return (a == LVT || a == T) && b == T;
+}
+
+size_t vit_grapheme_length(const char *text, size_t length) {
+    uint32_t c;
+    size_t at = vit_utf8_get(&c, text);
+    uint32_t last = grapheme_class(c);
+    bool picture = last == PICTURE, flag = last == FLAG; /* what a next one may be joined to */
+    while (at < length) {
+        const size_t bytes = vit_utf8_get(&c, text + at);
+        const uint32_t next = grapheme_class(c);
+        const bool joined = picture && last == ZWJ && next == PICTURE;
+        if (!stick(last, next) && !joined && !(flag && last == FLAG && next == FLAG)) break;
+        flag = next == FLAG && last != FLAG;
+        picture = next == PICTURE || (picture && (next == EXTEND || next == ZWJ));
+        last = next;
+        at += bytes;
+    }
+    return at;
+}
