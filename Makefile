@@ -47,7 +47,7 @@ FLOORS   = vit/base vit/formats vit/kernels vit/tensors vit/text vit/image vit/i
   vit/weights/file vit/weights/configs vit/weights/layout vit/weights/export vit/weights \
   datasets datasets/made \
   vit/explain vit/report vit/train/augment vit/train/recipe vit/train/step vit/train/measure \
-  vit/train vit/api
+  vit/train vit/teach vit/api
 # The codecs whose library is left out.
 WITHOUT  = $(if $(filter WEBP,$(CODECS)),,vit/image/codec/webp.c) \
   $(if $(filter TIFF,$(CODECS)),,vit/image/codec/tiff.c) \
@@ -99,6 +99,8 @@ $(BUILD)/obj/vit/image/codec/stb.o: EXTRA = -fwrapv -fno-sanitize=shift
 $(BUILD)/obj/vit/image/resize.o $(BUILD)/obj/vit/ops/pool.o \
   $(BUILD)/obj/vit/train/augment/augment.o: EXTRA = -O3
 $(BUILD)/obj/vit/image/digit/%.o: EXTRA = -O3
+# Products and eigenvectors in double.
+$(BUILD)/obj/vit/teach/%.o: EXTRA = -O3
 # cmocka gives every test a state, which few look at.
 $(BUILD)/obj/tests/%.o: EXTRA = -Wno-unused-parameter
 
