@@ -67,7 +67,7 @@ TEST_SRC = $(sort $(wildcard tests/*/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/support/*.c)))
 
 EMBEDDED = presets measured pytorch_model timm_models hugging_face_models imagenet synsets \
-  explain_page_html report_html report_css report_js
+  explain_page_html report_html report_css report_js teaching_html
 LIB_OBJ  = $(call obj,$(LIB_SRC)) $(EMBEDDED:%=$(BUILD)/obj/%.o)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -136,6 +136,10 @@ $(BUILD)/serve_page_%.c: scripts/embed-text vit/cli/serve/answer/page/page.%
 $(BUILD)/explain_%_html.c: scripts/embed-text vit/explain/page/%.html
 	@mkdir -p $(@D)
 	scripts/embed-text vit_explain_$*_html vit/explain/page/$*.html > $@
+
+$(BUILD)/teaching_html.c: scripts/embed-text vit/teach/page/teaching.html
+	@mkdir -p $(@D)
+	scripts/embed-text vit_teaching_html vit/teach/page/teaching.html > $@
 
 $(BUILD)/imagenet.c: scripts/embed-text vit/weights/file/imagenet-1k.txt
 	@mkdir -p $(@D)
@@ -276,7 +280,7 @@ AT_HEADER = $(DESTDIR)$(PREFIX)/include/vit
 AT_LIB    = $(DESTDIR)$(LIBDIR)
 NAMES     = $(notdir $(PROGRAMS))
 # What a user of the library includes.
-HEADERS   = vit/vit.h vit/maps.h vit/texts.h
+HEADERS   = vit/vit.h vit/maps.h vit/texts.h vit/teach.h
 AT_BASH   = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 AT_ZSH    = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 AT_FISH   = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d

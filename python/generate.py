@@ -8,7 +8,7 @@ import sys
 import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
-HEADERS = [HERE.parent / "vit" / name for name in ("vit.h", "maps.h", "texts.h")]
+HEADERS = [HERE.parent / "vit" / name for name in ("vit.h", "maps.h", "texts.h", "teach.h")]
 OUT = HERE / "vit" / "_api.py"
 
 SCALARS = {"size_t": "c_size_t", "int": "c_int", "bool": "c_bool", "double": "c_double",

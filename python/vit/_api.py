@@ -505,6 +505,85 @@ class vit_text_answer(Structure):
     ]
 
 
+class vit_teach_options(Structure):
+    _fields_ = [
+        ("head", c_char_p),
+        ("balance", c_bool),
+        ("views", c_size_t),
+        ("keep_direction", c_bool),
+        ("hold_out", c_bool),
+        ("no_curve", c_bool),
+        ("threads", c_int),
+        ("cpu", c_char_p),
+        ("precision", c_int),
+    ]
+
+
+class vit_lesson(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("label", c_size_t),
+    ]
+
+
+class vit_learning_point(Structure):
+    _fields_ = [
+        ("pictures", c_size_t),
+        ("accuracy", c_double),
+        ("lowest", c_double),
+        ("highest", c_double),
+    ]
+
+
+class vit_suspect(Structure):
+    _fields_ = [
+        ("index", c_size_t),
+        ("answer", c_size_t),
+        ("probability", c_double),
+        ("said", c_double),
+    ]
+
+
+class vit_learnt(Structure):
+    _fields_ = [
+        ("pictures", c_size_t),
+        ("classes", c_size_t),
+        ("right", c_size_t),
+        ("accuracy", c_double),
+        ("low", c_double),
+        ("high", c_double),
+        ("left_out", c_char_p),
+        ("strength", c_double),
+        ("temperature", c_double),
+        ("threshold", c_double),
+        ("points", c_size_t),
+        ("curve", vit_learning_point * 6),
+        ("doubled", c_double),
+        ("suspects", c_size_t),
+        ("suspect", vit_suspect * 20),
+        ("confused", c_size_t * 2),
+        ("confusions", c_size_t),
+    ]
+
+
+class vit_tested(Structure):
+    _fields_ = [
+        ("images", c_size_t),
+        ("correct", c_size_t),
+        ("top1", c_double),
+        ("top5", c_double),
+        ("low", c_double),
+        ("high", c_double),
+    ]
+
+
+class vit_neighbour(Structure):
+    _fields_ = [
+        ("index", c_size_t),
+        ("cosine", c_double),
+    ]
+
+
 # name: (result, parameters)
 FUNCTIONS = {
     "vit_version": (c_char_p, []),
@@ -590,4 +669,29 @@ FUNCTIONS = {
     "vit_text_answers_clear": (None, [POINTER(vit_text_answer), c_size_t]),
     "vit_explain_text": (c_int, [c_void_p, POINTER(vit_picture), c_char_p,
         POINTER(vit_text_answer), c_char_p, c_bool, POINTER(vit_buffer), POINTER(vit_error)]),
+    "vit_embed_tokens": (c_int, [c_void_p, POINTER(vit_picture), c_size_t, POINTER(c_float),
+        POINTER(vit_answer), POINTER(vit_error)]),
+    "vit_teaching_new": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_teach_options),
+        POINTER(vit_error)]),
+    "vit_teaching_free": (None, [c_void_p]),
+    "vit_teaching_add": (c_int, [c_void_p, c_char_p, POINTER(vit_picture), c_size_t,
+        POINTER(vit_answer), POINTER(vit_error)]),
+    "vit_teaching_add_data": (c_int, [c_void_p, c_char_p, POINTER(vit_arrays), vit_note,
+        c_void_p, POINTER(vit_error)]),
+    "vit_teaching_count": (c_size_t, [c_void_p]),
+    "vit_teaching_at": (vit_lesson, [c_void_p, c_size_t]),
+    "vit_teaching_classes": (c_size_t, [c_void_p]),
+    "vit_teaching_class": (c_char_p, [c_void_p, c_size_t]),
+    "vit_teaching_correct": (c_int, [c_void_p, c_size_t, c_char_p, POINTER(vit_error)]),
+    "vit_teaching_forget": (c_int, [c_void_p, c_size_t, POINTER(vit_error)]),
+    "vit_teaching_learn": (c_int, [c_void_p, POINTER(vit_learnt), POINTER(vit_error)]),
+    "vit_teaching_json": (c_char_p, [c_void_p]),
+    "vit_teaching_report": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
+    "vit_teaching_test": (c_int, [c_void_p, c_size_t, POINTER(vit_tested), POINTER(vit_error)]),
+    "vit_teaching_answer": (c_int, [c_void_p, POINTER(vit_picture), POINTER(c_float),
+        POINTER(vit_neighbour), c_size_t, POINTER(c_char_p), POINTER(vit_error)]),
+    "vit_teaching_neighbours": (c_int, [c_void_p, POINTER(c_float), POINTER(vit_neighbour),
+        c_size_t, POINTER(vit_error)]),
+    "vit_teaching_model": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_error)]),
+    "vit_teaching_save": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
 }

@@ -62,6 +62,7 @@ typedef struct training {
     uint64_t seed;
     double val;      /* the recipe's "val": how many pictures were held back */
     char *checksums; /* of its data, a space before each; "": not known */
+    char taught[65]; /* of the pictures that a computed head was taught; "": it was not */
 } training;
 
 static vit_status training_of(training *t, const vit_model *m, vit_error *error) {
@@ -78,6 +79,8 @@ static vit_status training_of(training *t, const vit_model *m, vit_error *error)
             const char *value = json_string_value(json_object_get(recipe, keys[i]));
             if (value) vit_string_add(&checksums, " %s", value);
         }
+        const char *taught = json_string_value(json_object_get(recipe, "taught_sha256"));
+        if (taught) snprintf(t->taught, sizeof t->taught, "%s", taught);
         json_decref(recipe);
     }
     t->checksums = checksums.text;
@@ -103,7 +106,9 @@ static vit_status choose(chosen *c, vit_loader *loader, const training *t, const
     switch (split) {
     case VIT_SPLIT_TEST:
         c->records = &d->test;
-        c->which = d->test_is       ? d->test_is
+        c->which = d->test_is && strcmp(t->taught, d->checksum) == 0
+                       ? "all of them, which the head was computed from"
+                   : d->test_is     ? d->test_is
                    : d->test_is_val ? "its val part, as it has no test part"
                                     : "its test part";
         break;

@@ -27,7 +27,10 @@ struct vit_model {
 struct vit_session {
     const vit_model *model;
     const vit_kernels *kernels;
+    const vit_network *network; /* the model's, in the session's precision */
     vit_inference *inference;
+    vit_network *token_network; /* for vit_embed_tokens: it without pooling and head; or NULL */
+    vit_inference *tokens;
     vit_explainer *explainer; /* made for the first map; or NULL */
     int threads;
     float table[3][256]; /* [channel][byte]: its normalised value */

@@ -29,10 +29,9 @@ vit_status vit_session_new(vit_session **out, const vit_model *model,
     vit_normalize_table(s->table, &model->file.preprocessing, model->file.config.channels);
     if (!s->features) status = vit_fail_memory(error, "a session", sizeof *s);
     const vit_exec exec = {.kernels = kernels, .threads = threads, .precision = o->precision};
-    const vit_network *network;
-    if (status == VIT_OK) status = vit_model_network(&network, model, &exec, error);
+    if (status == VIT_OK) status = vit_model_network(&s->network, model, &exec, error);
     if (status == VIT_OK)
-        status = vit_inference_new(&s->inference, network, kernels, threads, error);
+        status = vit_inference_new(&s->inference, s->network, kernels, threads, error);
     if (status == VIT_OK)
         *out = s;
     else
@@ -43,6 +42,8 @@ vit_status vit_session_new(vit_session **out, const vit_model *model,
 void vit_session_free(vit_session *s) {
     if (!s) return;
     vit_inference_free(s->inference);
+    vit_inference_free(s->tokens);
+    vit_free(s->token_network);
     vit_explainer_free(s->explainer);
     vit_free(s->features);
     vit_free(s);

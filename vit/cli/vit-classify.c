@@ -11,6 +11,7 @@
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/pictures.h"
 #include "vit/formats/npy.h"
+#include "vit/teach.h"
 #include "vit/texts.h"
 
 enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMATS };
@@ -21,8 +22,10 @@ typedef struct settings {
     const char *model, *config, *labels, *files_from, *out;
     uint64_t top; /* 0: not said */
     uint64_t threads;
-    vit_size size; /* 0: the model's own */
-    bool list, null, recursive, json, embed, logits;
+    vit_size size;     /* 0: the model's own */
+    const char *among; /* DATA */
+    uint64_t neighbours;
+    bool list, null, recursive, json, embed, tokens, logits;
     vit_optional format; /* FORMAT_TEXT, ... */
     int precision;       /* vit_precision */
     int turn;            /* vit_turn */
@@ -68,12 +71,23 @@ static const vit_option options[] = {
      .choices = formats, .exclusive = AS_WHAT},
     {VIT_FLAG("json", json), .help = "the same as --format json", .exclusive = AS_WHAT},
     {VIT_FLAG("logits", logits), .help = "also the network's output for every class"},
-    {VIT_FLAG("embed", embed), .help = "write the features that the head reads, instead of\n"
-                                       "classes, as JSON"},
+    {VIT_FLAG("embed", embed),
+     .help = "write the features that the head reads, instead of\n"
+             "classes, as JSON; --embed tokens: the last states of all\n"
+             "tokens, class token and registers first, then patches",
+     .word = "tokens", .word_offset = offsetof(settings, tokens)},
     {VIT_OPTION(TEXT, "out", out, "FILE"),
      .help = "with --embed: write the features into a .npy file, a\n"
              "row of float32 for each picture, NaN for one that could\n"
-             "not be read"},
+             "not be read; tokens as [pictures][tokens][width], of one\n"
+             "picture as [tokens][width]"},
+    {VIT_OPTION(COUNT, "neighbours", neighbours, "K"),
+     .help = "with --among: also the K training pictures whose features\n"
+             "are most similar",
+     .min = 1, .max = 1000},
+    {VIT_OPTION(TEXT, "among", among, "DATA"),
+     .help = "the data that the model was taught or trained on, as\n"
+             "vit-train --data names them"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     VIT_PRECISION_OPTION(settings, "f32"),
     VIT_THREADS_OPTION(settings, "changes no digit of the answer (default: all processors)"),
@@ -108,7 +122,10 @@ typedef struct classifier {
     vit_model *model;
     vit_session *session;
     size_t classes, top, width; /* width: features of a picture */
-    size_t room, count;         /* pictures that a window may have, and has */
+    size_t tokens;              /* with --embed tokens; else 0 */
+    size_t most, room, count;   /* pictures that a window may have at most, now, and has */
+    vit_teaching *among;        /* with --neighbours */
+    vit_neighbour *neighbours;  /* [settings->neighbours] */
     vit_picture *pictures;      /* [MOST_TOGETHER]; names and bytes are owned */
     vit_answer *answers;        /* [MOST_TOGETHER] */
     float *logits, *features;   /* [MOST_TOGETHER][classes], [MOST_TOGETHER][width] */
@@ -125,6 +142,7 @@ typedef struct classifier {
  * seconds: in larger windows threads wait less for the last picture, but first answers come later.
  */
 enum { MOST_AT_FIRST = 64, MOST_TOGETHER = 256 };
+enum { MOST_OF_TOKENS = 16 }; /* with --embed tokens, of which a picture has many */
 static const double soon = 0.5;
 
 static vit_status allocate(classifier *c, vit_error *error) {
@@ -133,21 +151,40 @@ static vit_status allocate(classifier *c, vit_error *error) {
     size_t top = s->top > 0 ? (size_t)s->top : 3;
     size_t threads = s->threads > 0 ? (size_t)s->threads : (size_t)vit_threads_default();
     c->classes = info.classes;
-    c->width = info.features;
+    c->tokens = s->tokens ? info.tokens : 0;
+    c->width = s->tokens ? info.tokens * info.dim : info.features;
     c->top = vit_min(top, c->classes);
-    c->room = vit_min(4 * threads, MOST_AT_FIRST);
+    c->most = s->tokens ? MOST_OF_TOKENS : MOST_TOGETHER;
+    c->room = vit_min(4 * threads, vit_min(MOST_AT_FIRST, c->most));
     c->pictures = vit_alloc(MOST_TOGETHER, sizeof *c->pictures);
     c->answers = vit_alloc_unset(MOST_TOGETHER, sizeof *c->answers);
     c->logits = vit_alloc_unset(MOST_TOGETHER, c->classes * sizeof *c->logits);
-    c->features = vit_alloc_unset(MOST_TOGETHER, c->width * sizeof *c->features);
+    c->features = vit_alloc_unset(c->most, c->width * sizeof *c->features);
+    c->neighbours = vit_alloc((size_t)s->neighbours, sizeof *c->neighbours);
     c->probabilities = vit_alloc(c->classes, sizeof *c->probabilities);
     c->best = vit_alloc(c->top, sizeof *c->best);
     if (!c->pictures || !c->answers || !c->logits || !c->features || !c->probabilities ||
-        !c->best) {
+        !c->best || !c->neighbours) {
         return vit_fail_memory(error, "answers",
-                               MOST_TOGETHER * (c->classes + c->width) * sizeof *c->logits);
+                               c->most * (c->classes + c->width) * sizeof *c->logits);
     }
     return VIT_OK;
+}
+
+static void on_note(const char *text, void *user) {
+    (void)user;
+    vit_say(&command, text);
+}
+
+/* The training pictures that answers are compared with. */
+static vit_status open_among(classifier *c, const vit_session_options *choice, vit_error *error) {
+    const vit_teach_options teaching = {
+        .threads = choice->threads, .cpu = choice->cpu, .precision = choice->precision};
+    if (c->settings->neighbours == 0) return VIT_OK;
+    vit_status status = vit_teaching_new(&c->among, c->model, &teaching, error);
+    if (status == VIT_OK)
+        status = vit_teaching_add_data(c->among, c->settings->among, NULL, on_note, NULL, error);
+    return status;
 }
 
 static vit_status open_classifier(classifier *c, vit_error *error) {
@@ -172,6 +209,7 @@ static vit_status open_classifier(classifier *c, vit_error *error) {
             c->settings->model);
     }
     if (status == VIT_OK) status = vit_session_new(&c->session, c->model, &choice, error);
+    if (status == VIT_OK) status = open_among(c, &choice, error);
     return status == VIT_OK ? allocate(c, error) : status;
 }
 
@@ -186,7 +224,8 @@ static void empty_window(classifier *c) {
 static void close_classifier(classifier *c) {
     empty_window(c);
     void *const arrays[] = {c->pictures,      c->answers, c->logits, c->features,
-                            c->probabilities, c->best,    c->matrix};
+                            c->probabilities, c->best,    c->matrix, c->neighbours};
+    vit_teaching_free(c->among);
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) vit_free(arrays[i]);
     vit_session_free(c->session);
     vit_model_free(c->model);
@@ -244,10 +283,24 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
                       .top = c->top,
                       .best = c->best,
                       .features = c->features + place * c->width,
-                      .width = c->width};
-    if (fine) {
+                      .width = c->width,
+                      .tokens = c->tokens,
+                      .among = c->among,
+                      .neighbours = c->neighbours};
+    vit_error failed;
+    if (fine && c->among) {
+        a.neighbour_count = vit_min((size_t)c->settings->neighbours, vit_teaching_count(c->among));
+        if (vit_teaching_neighbours(c->among, a.features, c->neighbours, a.neighbour_count,
+                                    &failed) != VIT_OK) {
+            fine = false;
+            a.failure = &failed;
+        }
+    }
+    if (fine && !c->settings->tokens) {
         vit_model_probabilities(c->model, logits, c->probabilities);
         vit_top_k(c->probabilities, c->classes, c->top, c->best);
+    }
+    if (fine) {
         vit_string warning = {0};
         vit_string_add(&warning, "%s: warning: %s", name, about->warning ? about->warning : "");
         if (about->warning && !warning.failed) vit_say(&command, warning.text);
@@ -262,10 +315,12 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
 /* Classifies the pictures of the window, writes the answers, and empties it. */
 static vit_status answer_window(classifier *c, vit_error *error) {
     const double start = vit_clock();
-    vit_status status = vit_classify_many(c->session, c->pictures, c->count, c->logits, c->features,
-                                          c->answers, error);
-    if (c->count == c->room && 2 * c->room <= MOST_TOGETHER && vit_clock() - start < soon)
-        c->room *= 2;
+    vit_status status =
+        c->tokens > 0
+            ? vit_embed_tokens(c->session, c->pictures, c->count, c->features, c->answers, error)
+            : vit_classify_many(c->session, c->pictures, c->count, c->logits, c->features,
+                                c->answers, error);
+    if (c->count == c->room && 2 * c->room <= c->most && vit_clock() - start < soon) c->room *= 2;
     for (size_t i = 0; i < c->count && status == VIT_OK; i++) {
         const vit_picture *p = &c->pictures[i];
         answer(c, p->bytes ? "-" : p->name, &c->answers[i], i);
@@ -380,8 +435,11 @@ static int run(const settings *s, int pictures, char **names) {
     if (status == VIT_OK) status = open_classifier(&c, &error);
     if (status == VIT_OK) status = answer_all(&c, pictures, names, &error);
     if (status == VIT_OK && s->out) {
-        status =
-            vit_npy_write(s->out, c.matrix, (const size_t[]){(size_t)c.seen, c.width}, 2, &error);
+        const size_t rows = (size_t)c.seen, tokens = c.tokens > 0 ? c.tokens : 1;
+        const size_t shape[] = {rows, tokens, c.width / tokens}, plain[] = {rows, c.width};
+        const bool one = c.tokens > 0 && rows == 1;
+        status = vit_npy_write(s->out, c.matrix, c.tokens > 0 ? shape + one : plain,
+                               c.tokens > 0 && !one ? 3 : 2, &error);
     }
     if (status != VIT_OK) {
         vit_say(&command, error.message);
@@ -402,6 +460,10 @@ static const char *contradiction(const settings *s, int pictures) {
     if (pictures > 0 && s->files_from) return "PICTURE... and --files-from exclude each other";
     if (s->null && !s->files_from) return "-0 is for the names of --files-from";
     if (s->out && !s->embed) return "--out is for the matrix of --embed, which is missing";
+    if ((s->neighbours > 0) != (s->among != NULL))
+        return "--neighbours K and --among DATA go together";
+    if (s->embed && s->neighbours > 0) return "--neighbours are of answers: leave --embed out";
+    if (s->neighbours > 0 && writes(s, FORMAT_CSV)) return "--neighbours are text or JSON";
     if (s->embed && (s->logits || s->top > 0))
         return "--embed writes features, not classes: leave --top and --logits out";
     if (s->embed && s->format.given && !writes(s, FORMAT_JSON))

@@ -7,6 +7,7 @@
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/program.h"
 #include "vit/cli/parts/results.h"
+#include "vit/cli/parts/teach.h"
 #include "vit/formats/json_out.h"
 #include "vit/formats/npy.h"
 #include "vit/texts.h"
@@ -14,9 +15,9 @@
 typedef struct settings {
     const char *model, *config, *labels, *data, *predictions, *confusion_csv, *logits;
     int split; /* vit_split */
-    uint64_t batch, threads;
+    uint64_t batch, threads, knn;
     vit_size size; /* 0: the model's own */
-    bool json, confusion, list_unreadable;
+    bool json, confusion, list_unreadable, probe;
     int precision; /* vit_precision */
     int turn;      /* vit_turn */
 } settings;
@@ -60,6 +61,14 @@ static const vit_option options[] = {
      .help = "write the logits, float32 of [pictures][classes];\n"
              "those of --split train can be a teacher's answers,\n"
              "vit-train --teacher FILE.npy"},
+    {.kind = VIT_OPTION_GROUP, .help = "Its features, in place of its answers"},
+    {VIT_OPTION(COUNT, "knn", knn, "K"),
+     .help = "a vote of the K training pictures whose features are\n"
+             "most similar, weighted as DINO does (20 is usual)",
+     .min = 1, .max = 10000},
+    {VIT_FLAG("linear-probe", probe), .help =
+                                          "a logistic regression on the features of the training\n"
+                                          "pictures"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     {VIT_OPTION(COUNT, "batch", batch, "N"),
      .help = "pictures at a time; changes no figure\n(default: automatic)", .min = 1, .max = 1e6},
@@ -225,11 +234,43 @@ static int answer(const report *r, const predictions *p) {
     return fine && status == VIT_OK ? VIT_EXIT_OK : VIT_EXIT_FAILED;
 }
 
+/* ---- features ---- */
+
+static int probe(const settings *s) {
+    const vit_model_options opening = {.config = s->config,
+                                       .height = s->size.height,
+                                       .width = s->size.width,
+                                       .turn = (vit_turn)s->turn,
+                                       .cpu = vit_chosen_cpu(),
+                                       .precision = (vit_precision)s->precision};
+    const vit_probe_call call = {.data = s->data,
+                                 .name = s->model,
+                                 .neighbours = (size_t)s->knn,
+                                 .probe = s->probe,
+                                 .json = s->json,
+                                 .threads = (int)s->threads,
+                                 .precision = (vit_precision)s->precision};
+    vit_model *model = NULL;
+    vit_error error;
+    if (s->predictions || s->logits || s->confusion || s->confusion_csv || s->labels ||
+        s->split != VIT_SPLIT_TEST)
+        return vit_say_usage(&command,
+                             "--knn and --linear-probe answer the test part by the features of the "
+                             "training part: --predictions, --logits, --confusion, --labels and "
+                             "--split are for the model's own answers");
+    int exit_status = vit_load_named_model(&model, s->model, &opening, &error) == VIT_OK
+                          ? vit_probe_model(&command, model, &call)
+                          : vit_say_error(&command, &error);
+    vit_model_free(model);
+    return exit_status;
+}
+
 int main(int argc, char **argv) {
     settings s = {.split = VIT_SPLIT_TEST};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     vit_precision_here(&command, &s.precision);
+    if (s.knn > 0 || s.probe) return vit_program_end(&command, probe(&s));
     vit_model *model = NULL;
     vit_evaluation result = {0};
     predictions p = {0};

@@ -9,6 +9,7 @@
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/runs.h"
 #include "vit/cli/parts/seeds.h"
+#include "vit/cli/parts/teach.h"
 #include "vit/cli/parts/train_report.h"
 
 typedef struct settings {
@@ -16,17 +17,22 @@ typedef struct settings {
     const char *report, *tensorboard, *teacher, *seeds;
     double epochs, minutes, save_every;
     vit_steps steps;
-    uint64_t accumulate, seed, threads, patience;
+    uint64_t accumulate, seed, threads, patience, views;
     vit_option_list set;
     vit_option_keys keys; /* of options that are keys of a recipe */
     vit_size size;
     int keep; /* KEEP_LAST or KEEP_BEST */
+    int head; /* HEAD_TRAINED, ... */
     bool list_unreadable, find_lr;
     bool resume, recompute, empty_classes, parts_are_classes, json, list_presets, overwrite;
 } settings;
 
 enum { KEEP_LAST, KEEP_BEST };
 static const char *const keeps[] = {"last", "best", NULL};
+
+/* The last is another word for the first that is computed. */
+enum { HEAD_TRAINED, HEAD_RIDGE, HEAD_LOGISTIC, HEAD_CLOSED };
+static const char *const heads[] = {"trained", "ridge", "logistic", "closed", NULL};
 
 /* vit_option.exclusive of --epochs, --steps and --minutes; of --seed and --seeds */
 enum { HOW_LONG = 1, WHICH_SEED };
@@ -66,6 +72,14 @@ static const vit_option options[] = {
     {VIT_OPTION(TEXT, "init", init, "MODEL"),
      .help = "start from the weights of a model (default: random ones)"},
     {VIT_OPTION(TEXT, "config", config, "FILE"), .help = "config.json of --init"},
+    {VIT_OPTION(CHOICE, "head", head, "HOW"), .choices = heads,
+     .help = "with --init: compute a head for its features, in\n"
+             "seconds, and train nothing: ridge (or closed) or logistic\n"
+             "regression. Says how good it is with each picture left\n"
+             "out (docs/few.md; default: trained)"},
+    {RANGE(COUNT, "views", views, "N", 1, 64),
+     .help = "with --head: learn from N views of each picture, crops,\n"
+             "mirrored or not (default: 1, the picture)"},
     {VIT_OPTION(TEXT, "out", out, "FILE"),
      .help = "the model (default: NAME.safetensors of preset or data)"},
     {.kind = VIT_OPTION_GROUP, .help = "How long (one of these; default: the preset's epochs)"},
@@ -498,6 +512,72 @@ static int run_seeds(const settings *s) {
     return exit_status;
 }
 
+/* ---- a head that is computed ---- */
+
+/* An option that has no meaning for a head that is computed; NULL: none was given. */
+static const char *option_of_trainings(const settings *s) {
+    const struct {
+        const char *name;
+        bool given;
+    } options_of_trainings[] = {
+        {"--preset", s->preset},
+        {"--set", s->set.count > 0},
+        {"--epochs", s->epochs > 0},
+        {"--steps", s->steps.steps > 0},
+        {"--minutes", s->minutes > 0},
+        {"--patience", s->patience > 0},
+        {"--accumulate", s->accumulate > 0},
+        {"--teacher", s->teacher},
+        {"--seeds", s->seeds},
+        {"--find-lr", s->find_lr},
+        {"--checkpoint", s->checkpoint},
+        {"--resume", s->resume},
+        {"--log", s->log},
+        {"--tensorboard", s->tensorboard},
+        {"--keep best", s->keep == KEEP_BEST},
+    };
+    for (size_t i = 0; i < sizeof options_of_trainings / sizeof options_of_trainings[0]; i++)
+        if (options_of_trainings[i].given) return options_of_trainings[i].name;
+    for (size_t i = 0; i < s->keys.count; i++)
+        if (strcmp(s->keys.values[i], "balance=true") != 0) return s->keys.values[i];
+    return NULL;
+}
+
+static int teach(const settings *s) {
+    const char *other = option_of_trainings(s);
+    vit_error error;
+    char *init = NULL, *out = s->out ? vit_strdup(s->out) : default_out(s);
+    if (!s->init)
+        return vit_say_usage(&command, "--head: --init MODEL, whose features it reads, is missing");
+    if (other) {
+        vit_fail(&error, VIT_ERROR_ARGUMENT,
+                 "%s is for trainings: a head is computed (--head %s), not trained", other,
+                 heads[s->head]);
+        vit_free(out);
+        return vit_say_usage(&command, error.message);
+    }
+    if (vit_find_model(&init, s->init, &error) != VIT_OK) {
+        vit_free(out);
+        return vit_say_error(&command, &error);
+    }
+    const vit_teach_call call = {.data = s->data,
+                                 .init = init,
+                                 .config = s->config,
+                                 .head = heads[s->head == HEAD_CLOSED ? HEAD_RIDGE : s->head],
+                                 .out = out,
+                                 .report = s->report,
+                                 .size = s->size,
+                                 .views = (size_t)s->views,
+                                 .threads = (int)s->threads,
+                                 .balance = s->keys.count > 0,
+                                 .overwrite = s->overwrite,
+                                 .json = s->json};
+    const int exit_status = out ? vit_teach_model(&command, &call) : VIT_EXIT_FAILED;
+    vit_free(init);
+    vit_free(out);
+    return exit_status;
+}
+
 static int list_presets(void) {
     vit_string text = {0};
     const char *name, *json;
@@ -524,6 +604,11 @@ int main(int argc, char **argv) {
     if (s.seeds && s.find_lr) return vit_say_usage(&command, "--find-lr is for one seed: --seed N");
     if (s.seeds && s.resume && !s.checkpoint)
         return vit_say_usage(&command, "--seeds with --resume needs --checkpoint DIR");
+    if (s.head != HEAD_TRAINED) {
+        exit_status = teach(&s);
+        return vit_program_end(&command, exit_status);
+    }
+    if (s.views > 0) return vit_say_usage(&command, "--views is for --head ridge or logistic");
     vit_interrupt_catch();
     vit_log_summary outcome;
     exit_status = s.seeds ? run_seeds(&s) : run(&s, &outcome);

@@ -30,6 +30,36 @@ static bool is_number(const vit_answered *a) {
     return vit_model_describe(a->model).scoring == VIT_SCORING_NONE;
 }
 
+/* The training pictures that are most similar. */
+static void add_neighbours(vit_string *text, const vit_answered *a) {
+    char number[32];
+    for (size_t i = 0; i < a->neighbour_count; i++) {
+        const vit_lesson lesson = vit_teaching_at(a->among, a->neighbours[i].index);
+        vit_string_add(text, "  like ");
+        if (lesson.name)
+            vit_string_add_visible(text, lesson.name, 0);
+        else
+            vit_string_add(text, "picture %zu", a->neighbours[i].index);
+        vit_string_add(text, " (");
+        vit_string_add_visible(text, vit_teaching_class(a->among, lesson.label), 0);
+        vit_string_add(text, ", %s)\n", vit_format_fixed(number, a->neighbours[i].cosine, 3));
+    }
+}
+
+static void add_neighbours_json(vit_json_out *json, const vit_answered *a) {
+    vit_json_open(json, "neighbours", '[');
+    for (size_t i = 0; i < a->neighbour_count; i++) {
+        const vit_lesson lesson = vit_teaching_at(a->among, a->neighbours[i].index);
+        vit_json_open(json, NULL, '{');
+        vit_json_count(json, "picture", a->neighbours[i].index);
+        vit_json_text(json, "file", lesson.name);
+        vit_json_text(json, "label", vit_teaching_class(a->among, lesson.label));
+        vit_json_float(json, "cosine", (float)a->neighbours[i].cosine);
+        vit_json_close(json, '}');
+    }
+    vit_json_close(json, ']');
+}
+
 bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_first) {
     char number[32];
     vit_string text = {0};
@@ -56,6 +86,7 @@ bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_
                        vit_format_fixed(number, 100.0 * (double)probability, 2));
     }
     if (is_unsure(a)) vit_string_add(&text, "  unsure\n");
+    add_neighbours(&text, a);
     for (size_t i = 0; i < a->classes && a->logits; i++) {
         vit_string_add(&text, "%s%s", i == 0 ? "  logits " : " ",
                        vit_format_g9(number, a->logits[i]));
@@ -95,6 +126,7 @@ void vit_answer_add_json(vit_json_out *json, const vit_answered *a) {
         if (vit_model_describe(a->model).threshold > 0) vit_json_bool(json, "unsure", is_unsure(a));
         if (a->warning) vit_json_text(json, "warning", a->warning);
         if (a->logits) vit_json_g9s(json, "logits", a->logits, a->classes);
+        if (a->among) add_neighbours_json(json, a);
     }
     vit_json_close(json, '}');
 }
@@ -108,7 +140,14 @@ bool vit_answer_json(const vit_command *command, const vit_answered *a) {
 bool vit_answer_embedding(const vit_command *command, const vit_answered *a) {
     vit_json_out json = {0};
     open_object(&json, a);
-    if (!a->failure) vit_json_g9s(&json, "embedding", a->features, a->width);
+    const size_t width = a->tokens > 0 ? a->width / a->tokens : a->width;
+    if (!a->failure && a->tokens == 0) vit_json_g9s(&json, "embedding", a->features, width);
+    if (!a->failure && a->tokens > 0) {
+        vit_json_open(&json, "embedding", '[');
+        for (size_t i = 0; i < a->tokens; i++)
+            vit_json_g9s(&json, NULL, a->features + i * width, width);
+        vit_json_close(&json, ']');
+    }
     return close_object(command, &json, a);
 }
 

@@ -4,6 +4,7 @@
 #define VIT_CLI_PARTS_ANSWERS_H
 
 #include "vit/cli/parts/program.h"
+#include "vit/teach.h"
 
 typedef struct vit_answered {
     const char *name;         /* of the picture */
@@ -13,8 +14,11 @@ typedef struct vit_answered {
     const float *probabilities, *logits; /* [classes]; logits NULL: not asked for */
     size_t classes, top;
     const size_t *best;    /* [top] classes, the likeliest first */
-    const float *features; /* [width] */
-    size_t width;
+    const float *features; /* [tokens][width / tokens]; tokens 0: [width], pooled */
+    size_t width, tokens;
+    const vit_teaching *among;       /* the training pictures that it is compared with, or NULL */
+    const vit_neighbour *neighbours; /* [neighbour_count] of them, the most similar first */
+    size_t neighbour_count;
 } vit_answered;
 
 /* A paragraph with a line for each of the top classes; an empty line before it unless it is the
@@ -32,7 +36,7 @@ void vit_answer_add_json(vit_json_out *json, const vit_answered *answer);
 bool vit_answer_csv_head(const vit_command *command, size_t top);
 bool vit_answer_csv(const vit_command *command, const vit_answered *answer);
 
-/* {"file": ..., "embedding": [...]}; or {"file": ..., "error": ...}. */
+/* {"file": ..., "embedding": [...]}, of tokens a list of lists; or {"file": ..., "error": ...}. */
 bool vit_answer_embedding(const vit_command *command, const vit_answered *answer);
 
 /* {"file": ..., "row": ...} for a picture whose features are that row of a matrix; with "error" if

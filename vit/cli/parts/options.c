@@ -111,6 +111,7 @@ static bool put_value(parser *p, const vit_option *option, const char *value, vo
     switch (option->kind) {
     case VIT_OPTION_FLAG:
         *(bool *)place = true;
+        if (*value != '\0') *(bool *)(p->settings + option->word_offset) = true;
         return true;
     case VIT_OPTION_TEXT:
         return take_text(p, option, value, place);
@@ -225,14 +226,20 @@ static bool mark_given(parser *p, const vit_option *option) {
     return true;
 }
 
-/* The value of an option: after its '=', or the next argument; "" for a flag. NULL: refused. */
+/* The value of an option: after its '=', or the next argument; of a flag "", or its word. NULL:
+ * refused. */
 static const char *find_value(parser *p, const vit_option *option, const char *equals,
                               const char *next, bool *took_next) {
     const char *value = equals ? equals + 1 : next;
+    if (option->kind == VIT_OPTION_FLAG && option->word && value &&
+        strcmp(value, option->word) == 0) {
+        *took_next = equals == NULL;
+        return value;
+    }
     if (option->kind == VIT_OPTION_FLAG && !equals) return "";
     if (option->kind == VIT_OPTION_FLAG) {
-        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s takes no value, got \"%s\"", option->name,
-                 value);
+        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s takes no value%s%s, got \"%s\"", option->name,
+                 option->word ? " but " : "", option->word ? option->word : "", value);
         return NULL;
     }
     if (!equals && (!next || strncmp(next, "--", 2) == 0)) {

@@ -66,6 +66,9 @@ typedef struct vit_option {
     const char *const *choices; /* CHOICE: ended by NULL */
     char letter;                /* 'o': "-o" is short for it; 0: it has no short form */
     bool required;
+    const char *word; /* FLAG: it may be followed by this word, which sets the bool at word_offset;
+                         NULL: by none */
+    size_t word_offset;
     int exclusive; /* not 0: only one of the options with this number may be given */
 } vit_option;
 

@@ -73,6 +73,10 @@ static void carve_worker(vit_arena *arena, void *context) {
         w->texts[i] = vit_arena_take(arena, of->capacity * sizeof **w->texts);
 }
 
+size_t vit_inference_width(const vit_config *c) {
+    return vit_config_embedding(c) * (vit_pools[c->pool].tokens ? vit_config_tokens(c) : 1);
+}
+
 static void visit_slice(const vit_inference *i, worker *w, size_t first, size_t count) {
     const vit_exec exec = vit_network_exec(i->network, &w->state, i->kernels, i->inner_threads);
     if (w->status == VIT_OK)
@@ -92,7 +96,7 @@ static void slice_task(size_t index, int thread, void *context) {
     worker *w = &i->workers[thread];
     const vit_exec exec = vit_network_exec(i->network, &w->state, i->kernels, i->inner_threads);
     const size_t first = index * i->slice, left = i->count - first;
-    const size_t count = left < i->slice ? left : i->slice, width = vit_config_embedding(c);
+    const size_t count = left < i->slice ? left : i->slice, width = vit_inference_width(c);
     if (i->visit) {
         visit_slice(i, w, first, count);
         return;
@@ -100,8 +104,9 @@ static void slice_task(size_t index, int thread, void *context) {
     if (w->status == VIT_OK) w->status = i->source(w->images, first, count, i->context, &w->error);
     if (w->status != VIT_OK) return;
     vit_network_forward(i->network, &exec, &w->state, w->images, count);
-    memcpy(i->logits + first * c->classes, w->state.head.logits,
-           count * c->classes * sizeof(float));
+    if (w->state.head.logits)
+        memcpy(i->logits + first * c->classes, w->state.head.logits,
+               count * c->classes * sizeof(float));
     const float *features =
         vit_heads[c->head].projects ? w->state.head.logits : w->state.pool.features;
     if (i->features) memcpy(i->features + first * width, features, count * width * sizeof(float));

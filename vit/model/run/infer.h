@@ -19,7 +19,11 @@ vit_status vit_inference_new(vit_inference **out, const vit_network *network,
                              const vit_kernels *kernels, int threads, vit_error *error);
 void vit_inference_free(vit_inference *inference);
 
-/* logits: [count][classes]; features: [count][F], what the head sees, or NULL. Allocates only in
+/* Features of a picture: F, or where nothing is pooled, T D. */
+size_t vit_inference_width(const vit_config *config);
+
+/* logits: [count][classes], NULL for an encoder that pools nothing and has no head; features:
+ * [count][width], what the head sees, or NULL. Allocates only in
  * the first calls. Errors: MEMORY, and whatever the source returns, which ends the run. */
 vit_status vit_inference_run(vit_inference *inference, float *logits, float *features,
                              vit_image_source *source, void *context, size_t count,

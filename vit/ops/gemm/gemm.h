@@ -78,6 +78,9 @@ size_t vit_packed_size(size_t n, size_t k);
 void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
                          size_t row);
 
+/* w: [n][k] = the W of a W^T that was packed in f32 by vit_pack_transposed. */
+void vit_unpack_transposed(float *w, const float *packed, size_t n, size_t k);
+
 /* packed = W in exec's precision, for w: [k][n], rows `row` floats apart. Columns past n are
  * unspecified. Uses one thread. */
 void vit_pack_rows(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,

@@ -41,6 +41,13 @@ void vit_pack_rounded(const vit_exec *exec, float *packed, const float *floats, 
         inner->copy_across(packed, VIT_PANEL, floats, VIT_PANEL, k, VIT_PANEL);
 }
 
+void vit_unpack_transposed(float *w, const float *packed, size_t n, size_t k) {
+    for (size_t j = 0; j < n; j++) {
+        const float *column = packed + j / VIT_PANEL * VIT_PANEL * k + j % VIT_PANEL;
+        for (size_t p = 0; p < k; p++) w[j * k + p] = column[p * VIT_PANEL];
+    }
+}
+
 /* ---- A ---- */
 
 void vit_pack_rows_of_a(const vit_gemm_product *p, float *to, const vit_gemm_stage *s,

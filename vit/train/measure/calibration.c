@@ -65,11 +65,10 @@ static double slope(const float *z, size_t classes, size_t label, double b, doub
 }
 
 /* The cross-entropy is convex in b, so its slope rises: halving finds where it is 0. */
-double vit_temperature_fit(const float *logits, const uint16_t *labels, const uint32_t *numbers,
-                           size_t count, size_t classes) {
+double vit_temperature_of(const float *logits, const uint16_t *labels, const uint32_t *numbers,
+                          size_t count, size_t classes) {
     double low = vit_log(1 / HIGHEST), high = vit_log(1 / LOWEST);
     const double off = 1 / (double)(count + 2);
-    if (count < VIT_TEMPERATURE_PICTURES) return 1;
     for (size_t i = 0; i < count * classes; i++)
         if (!isfinite(logits[i])) return 1;
     for (int k = 0; k < HALVINGS; k++) {
@@ -83,6 +82,12 @@ double vit_temperature_fit(const float *logits, const uint16_t *labels, const ui
             high = middle;
     }
     return floor(1000 * vit_exp(-low) + .5) / 1000;
+}
+
+double vit_temperature_fit(const float *logits, const uint16_t *labels, const uint32_t *numbers,
+                           size_t count, size_t classes) {
+    if (count < VIT_TEMPERATURE_PICTURES) return 1;
+    return vit_temperature_of(logits, labels, numbers, count, classes);
 }
 
 /* ---- the threshold ---- */

@@ -38,6 +38,10 @@ double vit_calibration_brier(const vit_calibration *c);
 double vit_temperature_fit(const float *logits, const uint16_t *labels, const uint32_t *numbers,
                            size_t count, size_t classes);
 
+/* The same for any number of pictures from one on: 1 only if a logit is not finite. */
+double vit_temperature_of(const float *logits, const uint16_t *labels, const uint32_t *numbers,
+                          size_t count, size_t classes);
+
 /* The confidence threshold that one picture in VIT_UNSURE stays below: answers below it are called
  * unsure. logits: [count][classes]; confidences: [count], scratch. 0 for fewer than VIT_UNSURE
  * pictures, and if a logit is not finite. */

@@ -1,0 +1,349 @@
+/* vit_teaching: pictures of classes, and their features. */
+#include "vit/api/teaching.h"
+#include "vit/base/fpmode.h"
+#include "vit/base/parallel.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/train/augment/augment.h"
+#include <stdio.h>
+#include <string.h>
+
+const vit_teach_solver vit_teach_solvers[] = {
+    {"ridge", vit_solve_ridge, "each picture by itself"},
+    {"logistic", vit_solve_logistic, "a tenth at a time"},
+    {NULL, NULL, NULL},
+};
+
+#define MOST_VIEWS 64
+#define MOST_BYTES ((size_t)256 << 20) /* of a picture's file: the library's limit */
+
+static vit_status choose(vit_teaching *t, const vit_teach_options *o, vit_error *error) {
+    const char *name = o->head ? o->head : vit_teach_solvers[0].name;
+    for (t->solver = vit_teach_solvers; t->solver->name; t->solver++)
+        if (strcmp(t->solver->name, name) == 0) break;
+    if (!t->solver->name)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "the head \"%s\", expected ridge or logistic",
+                        name);
+    if (o->views > MOST_VIEWS)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "%zu views, expected 1 to %d", o->views,
+                        MOST_VIEWS);
+    t->views = vit_max(1, o->views);
+    t->balance = o->balance;
+    t->keep_direction = o->keep_direction;
+    t->hold_out = o->hold_out;
+    t->no_curve = o->no_curve;
+    return VIT_OK;
+}
+
+vit_status vit_teaching_new(vit_teaching **out, const vit_model *backbone,
+                            const vit_teach_options *options, vit_error *error) {
+    const vit_teach_options usual = {0}, *o = options ? options : &usual;
+    const vit_session_options running = {o->threads, o->cpu, o->precision};
+    *out = NULL;
+    vit_status status = vit_model_needs(backbone, false, error);
+    if (status != VIT_OK) return status;
+    vit_teaching *t = vit_alloc(1, sizeof *t);
+    if (!t) return vit_fail_memory(error, "a teaching", sizeof *t);
+    t->backbone = backbone;
+    t->width = vit_config_features(&backbone->file.config);
+    status = choose(t, o, error);
+    if (status == VIT_OK) status = vit_session_new(&t->session, backbone, &running, error);
+    if (status == VIT_OK)
+        *out = t;
+    else
+        vit_teaching_free(t);
+    return status;
+}
+
+static void clear_picture(vit_taught_picture *p) {
+    vit_free(p->name);
+    vit_free(p->thumb);
+    *p = (vit_taught_picture){0};
+}
+
+void vit_teaching_free(vit_teaching *t) {
+    if (!t) return;
+    for (size_t i = 0; i < t->count; i++) clear_picture(&t->pictures[i]);
+    for (size_t i = 0; i < t->class_count; i++) vit_free(t->classes[i]);
+    void *const memory[] = {t->classes, t->pictures, t->labels, t->features,
+                            t->units,   t->test,     t->json,   t->test_labels};
+    for (size_t i = 0; i < VIT_COUNT(memory); i++) vit_free(memory[i]);
+    vit_solution_free(&t->solution);
+    vit_session_free(t->session);
+    vit_free(t);
+}
+
+/* ---- features ---- */
+
+typedef struct views {
+    const vit_teaching *t;
+    const uint8_t *const *pixels;
+    size_t first, views;
+} views;
+
+/* View 0 is the picture; the others are crops of 0.5 to all of its area, half of them mirrored. */
+static vit_status view_source(float *images, size_t first, size_t count, void *context,
+                              vit_error *error) {
+    (void)error;
+    const views *v = context;
+    const vit_session *s = v->t->session;
+    const vit_config *c = &s->model->file.config;
+    const vit_picture_shape shape = {c->height, c->width, c->channels};
+    const vit_augmentation crops = {.crop = .5, .flip = !v->t->keep_direction};
+    const size_t pixels = c->height * c->width;
+    float table[3][256];
+    memcpy(table, s->table, sizeof table);
+    for (size_t i = first; i < first + count; i++, images += pixels * c->channels) {
+        const uint8_t *picture = v->pixels[i / v->views];
+        const size_t view = i % v->views;
+        if (view == 0) {
+            vit_normalize(images, picture, pixels, c->channels, s->table[0]);
+            continue;
+        }
+        vit_random r = vit_random_start(0, VIT_RANDOM_AUGMENT, (uint32_t)view,
+                                        (uint32_t)(v->first + i / v->views));
+        const vit_box box = vit_crop_draw(&shape, &crops, &r);
+        const bool mirrored = crops.flip && vit_random_below(&r, 2) == 1;
+        vit_crop_apply(images, picture, table, &shape, &crops, &box, mirrored);
+    }
+    return VIT_OK;
+}
+
+vit_status vit_teaching_embed(vit_teaching *t, const uint8_t *const *pixels, size_t count,
+                              size_t first, size_t each, float *out, vit_error *error) {
+    views v = {t, pixels, first, each};
+    const size_t rows = count * each, classes = t->backbone->file.config.classes;
+    float *logits = vit_alloc_unset(rows, classes * sizeof *logits);
+    if (!logits) return vit_fail_memory(error, "answers", rows * classes * sizeof *logits);
+    vit_status status =
+        vit_inference_run(t->session->inference, logits, out, view_source, &v, rows, error);
+    for (size_t i = 0; i < rows && status == VIT_OK; i++)
+        status = vit_check_answer(NULL, 0, out + i * t->width, t->width, error);
+    vit_free(logits);
+    return status;
+}
+
+/* ---- the list of pictures ---- */
+
+vit_status vit_teaching_reserve(vit_teaching *t, size_t count, vit_error *error) {
+    const size_t wanted = t->count + count, picture = t->views * t->width;
+    if (wanted <= t->room) return VIT_OK;
+    const size_t room = vit_max(wanted, 2 * t->room);
+    vit_taught_picture *pictures = vit_realloc(t->pictures, t->room, room, sizeof *pictures);
+    if (pictures) t->pictures = pictures;
+    size_t *labels = vit_realloc(t->labels, t->room, room, sizeof *labels);
+    if (labels) t->labels = labels;
+    float *features = vit_realloc(t->features, t->room * picture, room * picture, sizeof *features);
+    if (features) t->features = features;
+    if (!pictures || !labels || !features)
+        return vit_fail_memory(error, "features", room * picture * sizeof *features);
+    t->room = room;
+    return VIT_OK;
+}
+
+vit_status vit_teaching_label(vit_teaching *t, size_t *label, const char *name, vit_error *error) {
+    for (*label = 0; *label < t->class_count; ++*label)
+        if (strcmp(t->classes[*label], name) == 0) return VIT_OK;
+    if (!*name) return vit_fail(error, VIT_ERROR_ARGUMENT, "a class without a name");
+    if (t->class_count >= UINT16_MAX)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED, "more than %d classes", UINT16_MAX);
+    char **classes = vit_make_room(t->classes, t->class_count, &t->class_room, sizeof *classes,
+                                   "classes", error);
+    if (!classes) return VIT_ERROR_MEMORY;
+    t->classes = classes;
+    classes[t->class_count] = vit_strdup(name);
+    if (!classes[t->class_count]) return vit_fail_memory(error, "a class", strlen(name));
+    t->class_count++;
+    return VIT_OK;
+}
+
+void vit_teaching_changed(vit_teaching *t) {
+    vit_free(t->units);
+    t->units = NULL;
+}
+
+size_t vit_teaching_count(const vit_teaching *t) {
+    return t->count;
+}
+
+vit_lesson vit_teaching_at(const vit_teaching *t, size_t index) {
+    if (index >= t->count) return (vit_lesson){0};
+    return (vit_lesson){t->pictures[index].name, t->labels[index]};
+}
+
+size_t vit_teaching_classes(const vit_teaching *t) {
+    return t->class_count;
+}
+
+const char *vit_teaching_class(const vit_teaching *t, size_t label) {
+    return label < t->class_count ? t->classes[label] : NULL;
+}
+
+static vit_status check_index(const vit_teaching *t, size_t index, vit_error *error) {
+    if (index < t->count) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_ARGUMENT, "picture %zu, expected one of 0 to %zu", index,
+                    t->count - 1);
+}
+
+vit_status vit_teaching_correct(vit_teaching *t, size_t index, const char *name, vit_error *error) {
+    vit_status status = check_index(t, index, error);
+    if (status == VIT_OK) status = vit_teaching_label(t, &t->labels[index], name, error);
+    return status;
+}
+
+vit_status vit_teaching_forget(vit_teaching *t, size_t index, vit_error *error) {
+    const vit_status status = check_index(t, index, error);
+    const size_t picture = t->views * t->width;
+    if (status != VIT_OK) return status;
+    clear_picture(&t->pictures[index]);
+    const size_t after = --t->count - index;
+    memmove(t->pictures + index, t->pictures + index + 1, after * sizeof *t->pictures);
+    memmove(t->labels + index, t->labels + index + 1, after * sizeof *t->labels);
+    memmove(t->features + index * picture, t->features + (index + 1) * picture,
+            after * picture * sizeof *t->features);
+    t->pictures[t->count] = (vit_taught_picture){0};
+    vit_teaching_changed(t);
+    return VIT_OK;
+}
+
+/* ---- adding ---- */
+
+/* Pictures that are read, hashed and prepared on all threads. */
+typedef struct window {
+    vit_teaching *t;
+    const vit_picture *pictures;
+    vit_image *ready;       /* [count]; pixels NULL: known already, or failed */
+    uint8_t (*digests)[32]; /* [count] */
+    size_t *known;          /* [count] the picture with the same bytes; SIZE_MAX: none */
+    vit_answer *answers;    /* [count] */
+} window;
+
+static void take_picture(size_t i, int thread, void *context) {
+    (void)thread;
+    const window *w = context;
+    const vit_picture *p = &w->pictures[i];
+    vit_error *error = &w->answers[i].error;
+    vit_bytes file = {(uint8_t *)p->bytes, p->size};
+    vit_sha256 hash;
+    w->answers[i] = (vit_answer){0};
+    w->known[i] = SIZE_MAX;
+    if (!p->bytes) error->status = vit_read_file(&file, p->name, MOST_BYTES, error);
+    if (error->status != VIT_OK) return;
+    vit_sha256_start(&hash);
+    vit_sha256_add(&hash, file.data, file.size);
+    vit_sha256_end(&hash, w->digests[i]);
+    for (size_t k = 0; k < w->t->count && w->known[i] == SIZE_MAX; k++)
+        if (w->t->pictures[k].has_digest &&
+            memcmp(w->t->pictures[k].digest, w->digests[i], 32) == 0)
+            w->known[i] = k;
+    const vit_picture bytes = {p->name, file.data, file.size};
+    if (w->known[i] == SIZE_MAX)
+        error->status =
+            vit_model_prepare(&w->ready[i], w->t->backbone, w->t->session->kernels, &bytes, error);
+    if (w->known[i] == SIZE_MAX && error->status == VIT_OK)
+        w->answers[i].warning = w->ready[i].warning;
+    if (!p->bytes) vit_free(file.data);
+}
+
+/* Appends picture i, which is known or whose features are given. */
+static vit_status append(window *w, size_t i, size_t label, const float *features,
+                         vit_error *error) {
+    vit_teaching *t = w->t;
+    const size_t picture = t->views * t->width;
+    const char *name = w->pictures[i].name;
+    for (size_t k = 0; k < t->count; k++)
+        if (t->labels[k] == label && t->pictures[k].has_digest &&
+            memcmp(t->pictures[k].digest, w->digests[i], 32) == 0)
+            return VIT_OK; /* it is there already */
+    vit_taught_picture added = {.name = name ? vit_strdup(name) : NULL, .has_digest = true};
+    if (name && !added.name) return vit_fail_memory(error, "a name", strlen(name));
+    memcpy(added.digest, w->digests[i], 32);
+    if (w->ready[i].pixels) {
+        const vit_config *c = &t->backbone->file.config;
+        const size_t bytes = c->height * c->width * c->channels;
+        added.thumb = vit_alloc_unset(1, bytes);
+        if (added.thumb) memcpy(added.thumb, w->ready[i].pixels, bytes);
+    }
+    const float *from = features ? features : t->features + w->known[i] * picture;
+    memmove(t->features + t->count * picture, from, picture * sizeof *from);
+    t->pictures[t->count] = added;
+    t->labels[t->count++] = label;
+    return VIT_OK;
+}
+
+/* The features of the new pictures of the window: [their number][views][width]. */
+static vit_status embed_window(float **out, window *w, size_t count, vit_error *error) {
+    const uint8_t **pixels = vit_alloc(count, sizeof *pixels);
+    size_t found = 0;
+    for (size_t i = 0; i < count && pixels; i++)
+        if (w->ready[i].pixels) pixels[found++] = w->ready[i].pixels;
+    *out = vit_alloc_unset(found, w->t->views * w->t->width * sizeof **out);
+    vit_status status = VIT_OK;
+    if (!pixels || !*out)
+        status = vit_fail_memory(error, "features", found * w->t->width * sizeof **out);
+    if (status == VIT_OK && found > 0)
+        status = vit_teaching_embed(w->t, pixels, found, w->t->count, w->t->views, *out, error);
+    vit_free(pixels);
+    return status;
+}
+
+static vit_status add_window(window *w, size_t count, size_t label, vit_error *error) {
+    float *features = NULL;
+    size_t at = 0;
+    vit_parallel(w->t->session->threads, count, take_picture, w);
+    vit_status status = embed_window(&features, w, count, error);
+    if (status == VIT_OK) status = vit_teaching_reserve(w->t, count, error);
+    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+        const bool is_new = w->ready[i].pixels;
+        if (w->answers[i].error.status == VIT_OK)
+            status = append(w, i, label, is_new ? features + at * w->t->views * w->t->width : NULL,
+                            error);
+        at += is_new;
+    }
+    vit_free(features);
+    return status;
+}
+
+/* Takes back what was added since there were `count` pictures. */
+static void take_back(vit_teaching *t, size_t count) {
+    while (t->count > count) clear_picture(&t->pictures[--t->count]);
+}
+
+enum { WINDOW = 64 };
+
+vit_status vit_teaching_add(vit_teaching *t, const char *name, const vit_picture *pictures,
+                            size_t count, vit_answer *answers, vit_error *error) {
+    const size_t before = t->count, classes = t->class_count;
+    const vit_fpmode host = vit_fpmode_enter();
+    vit_answer *own = answers ? NULL : vit_alloc(count, sizeof *own);
+    window w = {.t = t, .ready = vit_alloc(WINDOW, sizeof *w.ready)};
+    w.digests = vit_alloc(WINDOW, sizeof *w.digests);
+    w.known = vit_alloc(WINDOW, sizeof *w.known);
+    size_t label;
+    vit_status status = VIT_OK;
+    if ((!answers && !own) || !w.ready || !w.digests || !w.known)
+        status = vit_fail_memory(error, "pictures", count * sizeof *own);
+    if (status == VIT_OK) status = vit_teaching_label(t, &label, name, error);
+    for (size_t first = 0; first < count && status == VIT_OK; first += WINDOW) {
+        const size_t some = vit_min(WINDOW, count - first);
+        w.pictures = pictures + first;
+        w.answers = (answers ? answers : own) + first;
+        status = add_window(&w, some, label, error);
+        for (size_t i = 0; i < some; i++) {
+            vit_image_free(&w.ready[i]);
+            const vit_error *failed = &w.answers[i].error;
+            if (own && status == VIT_OK && failed->status != VIT_OK)
+                status = vit_fail(error, failed->status, "%s", failed->message);
+        }
+    }
+    if (status != VIT_OK) take_back(t, before);
+    if (status != VIT_OK)
+        while (t->class_count > classes) vit_free(t->classes[--t->class_count]);
+    vit_teaching_changed(t);
+    vit_free(own);
+    vit_free(w.ready);
+    vit_free(w.digests);
+    vit_free(w.known);
+    vit_fpmode_leave(host);
+    return status;
+}

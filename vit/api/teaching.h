@@ -1,0 +1,77 @@
+/* The structure behind vit_teaching, and what its files share: teaching.c (pictures),
+ * teaching_data.c (data sets, tests), teaching_learn.c (heads, figures, answers), teaching_model.c
+ * (the model file) and teaching_page.c (the page). */
+#ifndef VIT_API_TEACHING_H
+#define VIT_API_TEACHING_H
+
+#include "datasets/dataset.h"
+#include "vit/api/internal.h"
+#include "vit/formats/sha256.h"
+#include "vit/teach.h"
+#include "vit/teach/solve.h"
+
+/* A picture that is learnt from. */
+typedef struct vit_taught_picture {
+    char *name;         /* owned, or NULL */
+    uint8_t digest[32]; /* SHA-256 of its bytes */
+    bool has_digest;
+    uint8_t *thumb; /* [height][width][channels], as the network sees it, or NULL */
+} vit_taught_picture;
+
+/* How a head is computed. */
+typedef struct vit_teach_solver {
+    const char *name;
+    vit_solver_function *solve;
+    const char *left_out;
+} vit_teach_solver;
+
+struct vit_teaching {
+    const vit_model *backbone;
+    vit_session *session;
+    const vit_teach_solver *solver;
+    bool balance, keep_direction, hold_out, no_curve;
+    size_t views, width; /* width: features of a view */
+    char **classes;      /* [class_count], each owned */
+    size_t class_count, class_room;
+    vit_taught_picture *pictures; /* [count] */
+    size_t *labels;               /* [count] */
+    float *features;              /* [count][views][width] */
+    size_t count, room;
+    float *units; /* [count][width] of length 1, of the pictures themselves; NULL: not yet */
+    char data[256], checksum[65]; /* of the data that were added; "": none */
+    float *test; /* [test_count][width] features of the test pictures; NULL: none */
+    size_t *test_labels, test_count;
+    /* what was learnt last, of the classes then: */
+    bool has_learnt;
+    size_t learnt_classes;
+    vit_solution solution;
+    vit_learnt learnt;
+    char *json;
+};
+
+extern const vit_teach_solver vit_teach_solvers[]; /* ended by a name that is NULL */
+
+/* Features of prepared pictures: pixels: [count]; out: [count][views][width]. first: the number of
+ * the first of them, which decides on its views. */
+vit_status vit_teaching_embed(vit_teaching *t, const uint8_t *const *pixels, size_t count,
+                              size_t first, size_t views, float *out, vit_error *error);
+
+/* Makes room for `count` more pictures. */
+vit_status vit_teaching_reserve(vit_teaching *t, size_t count, vit_error *error);
+
+/* *label = the number of the class of this name, which is added if it is new. */
+vit_status vit_teaching_label(vit_teaching *t, size_t *label, const char *name, vit_error *error);
+
+/* To be called when pictures or labels have changed. */
+void vit_teaching_changed(vit_teaching *t);
+
+/* ARGUMENT unless something was learnt. */
+vit_status vit_teaching_needs_head(const vit_teaching *t, vit_error *error);
+
+/* The pictures as samples of the classes that have any. */
+vit_samples vit_teaching_samples(const vit_teaching *t);
+
+/* logits: [learnt_classes] of features: [width]. */
+void vit_teaching_logits(const vit_teaching *t, const float *features, float *logits);
+
+#endif

@@ -1,0 +1,214 @@
+/* A head for the pictures of a teaching, what is known of it, and its answers. */
+#include "vit/api/teaching.h"
+#include "vit/base/fpmode.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/formats/json_out.h"
+#include "vit/ops/loss.h"
+#include "vit/teach/numbers.h"
+#include "vit/teach/vote.h"
+#include <math.h>
+#include <string.h>
+
+vit_samples vit_teaching_samples(const vit_teaching *t) {
+    return (vit_samples){.features = t->features,
+                         .labels = t->labels,
+                         .pictures = t->count,
+                         .views = t->views,
+                         .width = t->width,
+                         .classes = t->class_count,
+                         .balance = t->balance};
+}
+
+vit_status vit_teaching_needs_head(const vit_teaching *t, vit_error *error) {
+    if (t->has_learnt) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_ARGUMENT, "nothing was learnt yet: vit_teaching_learn first");
+}
+
+/* ---- learning ---- */
+
+static vit_status check_classes(const vit_teaching *t, vit_error *error) {
+    size_t present = 0;
+    for (size_t k = 0; k < t->class_count && present < 2; k++) {
+        size_t i = 0;
+        while (i < t->count && t->labels[i] != k) i++;
+        present += i < t->count;
+    }
+    if (present >= 2) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_ARGUMENT,
+                    "pictures of %zu class%s, expected two or more to tell apart", present,
+                    present == 1 ? "" : "es");
+}
+
+static const char *class_name(const vit_teaching *t, size_t label) {
+    return t->classes[label];
+}
+
+static void write_suspect(vit_json_out *json, const vit_teaching *t, const vit_suspect *s) {
+    vit_json_open(json, NULL, '{');
+    vit_json_count(json, "picture", s->index);
+    vit_json_text(json, "file", t->pictures[s->index].name);
+    vit_json_text(json, "label", class_name(t, t->labels[s->index]));
+    vit_json_text(json, "answer", class_name(t, s->answer));
+    vit_json_number(json, "probability", s->probability);
+    vit_json_number(json, "label_probability", s->said);
+    vit_json_close(json, '}');
+}
+
+static char *write_json(const vit_teaching *t, const vit_learnt *l) {
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "head", t->solver->name);
+    vit_json_texts(&json, "labels", (const char *const *)t->classes, t->class_count);
+    vit_json_count(&json, "pictures", l->pictures);
+    vit_json_count(&json, "views", t->views);
+    vit_json_text(&json, "left_out", l->left_out);
+    vit_json_count(&json, "right", l->right);
+    vit_json_number(&json, "accuracy", l->accuracy);
+    vit_json_numbers(&json, "interval", (double[]){l->low, l->high}, 2);
+    vit_json_number(&json, "strength", l->strength);
+    vit_json_number(&json, "temperature", l->temperature);
+    vit_json_number(&json, "threshold", l->threshold);
+    vit_json_open(&json, "curve", '[');
+    for (size_t i = 0; i < l->points; i++) {
+        const vit_learning_point *p = &l->curve[i];
+        vit_json_open(&json, NULL, '{');
+        vit_json_count(&json, "pictures", p->pictures);
+        vit_json_number(&json, "accuracy", p->accuracy);
+        vit_json_numbers(&json, "range", (double[]){p->lowest, p->highest}, 2);
+        vit_json_close(&json, '}');
+    }
+    vit_json_close(&json, ']');
+    vit_json_number(&json, "with_twice_as_many", l->doubled);
+    vit_json_open(&json, "suspects", '[');
+    for (size_t i = 0; i < l->suspects; i++) write_suspect(&json, t, &l->suspect[i]);
+    vit_json_close(&json, ']');
+    vit_json_open(&json, "confused", '[');
+    for (size_t i = 0; i < 2 && l->confusions > 0; i++)
+        vit_json_text(&json, NULL, class_name(t, l->confused[i]));
+    vit_json_close(&json, ']');
+    vit_json_count(&json, "confusions", l->confusions);
+    vit_json_close(&json, '}');
+    return vit_json_take(&json);
+}
+
+static vit_status learn(vit_teaching *t, vit_solution *solution, vit_learnt *l, vit_error *error) {
+    const vit_samples samples = vit_teaching_samples(t);
+    const vit_session *s = t->session;
+    vit_status status =
+        vit_solve(solution, t->solver->solve, &samples, s->kernels, s->threads, error);
+    *l = (vit_learnt){.classes = t->class_count,
+                      .left_out = t->solver->left_out,
+                      .strength = solution->strength,
+                      .doubled = NAN};
+    if (status == VIT_OK)
+        status = vit_calibrate(&l->temperature, &l->threshold, solution->without, &samples, error);
+    if (status == VIT_OK) status = vit_count_answers(l, solution->without, &samples, error);
+    if (status == VIT_OK && !t->no_curve)
+        status = vit_measure_curve(l, &samples, s->kernels, s->threads, error);
+    return status;
+}
+
+vit_status vit_teaching_learn(vit_teaching *t, vit_learnt *out, vit_error *error) {
+    const vit_fpmode host = vit_fpmode_enter();
+    vit_solution solution = {0};
+    vit_learnt learnt;
+    char *json = NULL;
+    vit_status status = check_classes(t, error);
+    if (status == VIT_OK) status = learn(t, &solution, &learnt, error);
+    if (status == VIT_OK && !(json = write_json(t, &learnt)))
+        status = vit_fail_memory(error, "a description", 0);
+    if (status == VIT_OK) {
+        vit_solution_free(&t->solution);
+        vit_free(t->json);
+        t->solution = solution;
+        t->learnt = learnt;
+        t->json = json;
+        t->learnt_classes = t->class_count;
+        t->has_learnt = true;
+        if (out) *out = learnt;
+    } else {
+        vit_solution_free(&solution);
+    }
+    vit_fpmode_leave(host);
+    return status;
+}
+
+const char *vit_teaching_json(const vit_teaching *t) {
+    return t->json;
+}
+
+/* ---- answers ---- */
+
+void vit_teaching_logits(const vit_teaching *t, const float *features, float *logits) {
+    const vit_linear_head *head = &t->solution.head;
+    for (size_t k = 0; k < t->learnt_classes; k++) {
+        double z = head->bias[k];
+        for (size_t j = 0; j < t->width; j++)
+            z += head->weights[k * t->width + j] * (double)features[j];
+        logits[k] = (float)z;
+    }
+}
+
+static vit_status make_units(vit_teaching *t, vit_error *error) {
+    if (t->units) return VIT_OK;
+    t->units = vit_alloc_unset(t->count, t->width * sizeof *t->units);
+    if (!t->units) return vit_fail_memory(error, "features", t->count * t->width * sizeof(float));
+    for (size_t i = 0; i < t->count; i++)
+        memcpy(t->units + i * t->width, t->features + i * t->views * t->width,
+               t->width * sizeof *t->units);
+    vit_unit_rows(t->units, t->units, t->count, t->width, t->session->threads);
+    return VIT_OK;
+}
+
+vit_status vit_teaching_neighbours(vit_teaching *t, const float *features,
+                                   vit_neighbour *neighbours, size_t k, vit_error *error) {
+    const vit_fpmode host = vit_fpmode_enter();
+    vit_status status = VIT_OK;
+    if (k > t->count)
+        status = vit_fail(error, VIT_ERROR_ARGUMENT,
+                          "%zu neighbours, but there are %zu training pictures", k, t->count);
+    if (status == VIT_OK) status = make_units(t, error);
+    vit_near *near = vit_alloc(k, sizeof *near);
+    float *unit = vit_alloc(t->width, sizeof *unit);
+    if (status == VIT_OK && (!near || !unit))
+        status = vit_fail_memory(error, "neighbours", k * sizeof *near);
+    if (status == VIT_OK && k > 0) {
+        vit_unit_rows(unit, features, 1, t->width, 1);
+        status = vit_find_nearest(near, k, unit, 1, t->units, t->count, t->width,
+                                  t->session->kernels, t->session->threads, error);
+        for (size_t i = 0; i < k && status == VIT_OK; i++)
+            neighbours[i] = (vit_neighbour){near[i].index, (double)near[i].cosine};
+    }
+    vit_free(near);
+    vit_free(unit);
+    vit_fpmode_leave(host);
+    return status;
+}
+
+vit_status vit_teaching_answer(vit_teaching *t, const vit_picture *picture, float *probabilities,
+                               vit_neighbour *neighbours, size_t k, const char **warning,
+                               vit_error *error) {
+    const vit_fpmode host = vit_fpmode_enter();
+    vit_image ready = {0};
+    float *features = vit_alloc(t->width, sizeof *features);
+    vit_status status =
+        features ? vit_teaching_needs_head(t, error) : vit_fail_memory(error, "features", t->width);
+    if (status == VIT_OK)
+        status = vit_model_prepare(&ready, t->backbone, t->session->kernels, picture, error);
+    if (status == VIT_OK) {
+        const uint8_t *pixels = ready.pixels;
+        status = vit_teaching_embed(t, &pixels, 1, 0, 1, features, error);
+        if (warning) *warning = ready.warning;
+    }
+    if (status == VIT_OK) {
+        vit_teaching_logits(t, features, probabilities);
+        vit_softmax_at(probabilities, probabilities, t->learnt_classes, t->learnt.temperature);
+    }
+    if (status == VIT_OK && k > 0)
+        status = vit_teaching_neighbours(t, features, neighbours, k, error);
+    vit_image_free(&ready);
+    vit_free(features);
+    vit_fpmode_leave(host);
+    return status;
+}

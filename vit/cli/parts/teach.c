@@ -1,0 +1,208 @@
+#include "vit/cli/parts/teach.h"
+
+#include <math.h>
+
+#include "vit/base/sys.h"
+
+static void on_note(const char *text, void *user) {
+    vit_say(user, text);
+}
+
+static const char *percent(char text[32], double share) {
+    return vit_format_fixed(text, 100 * share, 1);
+}
+
+/* ---- what was learnt ---- */
+
+static void add_curve(vit_string *t, const vit_learnt *l) {
+    char number[32], twice[32];
+    if (l->points < 2) return;
+    vit_string_add(t, "with fewer pictures a class:");
+    for (size_t i = 0; i + 1 < l->points; i++)
+        vit_string_add(t, "%s %zu: %s %%", i > 0 ? "," : "", l->curve[i].pictures,
+                       percent(number, l->curve[i].accuracy));
+    if (!isnan(l->doubled))
+        vit_string_add(t, "; with twice as many about %s %%", percent(twice, l->doubled));
+    vit_string_add(t, "\n");
+}
+
+static void add_suspects(vit_string *t, const vit_teaching *teaching, const vit_learnt *l) {
+    char number[32];
+    if (l->suspects > 0) vit_string_add(t, "pictures that may be of another class:\n");
+    for (size_t i = 0; i < l->suspects; i++) {
+        const vit_suspect *s = &l->suspect[i];
+        const vit_lesson lesson = vit_teaching_at(teaching, s->index);
+        vit_string_add(t, "  ");
+        if (lesson.name)
+            vit_string_add_visible(t, lesson.name, 0);
+        else
+            vit_string_add(t, "picture %zu", s->index);
+        vit_string_add(t, ": said to be ");
+        vit_string_add_visible(t, vit_teaching_class(teaching, lesson.label), 0);
+        vit_string_add(t, ", looks like ");
+        vit_string_add_visible(t, vit_teaching_class(teaching, s->answer), 0);
+        vit_string_add(t, " (%s %%)\n", percent(number, s->probability));
+    }
+}
+
+static bool print_text(const vit_command *command, const vit_teach_call *c, const vit_teaching *t,
+                       const vit_learnt *l, const vit_tested *tested) {
+    char a[32], b[32], d[32];
+    vit_string text = {0};
+    vit_string_add(&text, "%zu pictures of %zu classes, each answered without it (%s):\n",
+                   l->pictures, l->classes, l->left_out);
+    vit_string_add(&text, "  %s %% right, in 19 of 20 cases between %s and %s %%\n",
+                   percent(a, l->accuracy), percent(b, l->low), percent(d, l->high));
+    add_curve(&text, l);
+    if (l->confusions > 0) {
+        vit_string_add(&text, "most confused: ");
+        vit_string_add_visible(&text, vit_teaching_class(t, l->confused[0]), 0);
+        vit_string_add(&text, " and ");
+        vit_string_add_visible(&text, vit_teaching_class(t, l->confused[1]), 0);
+        vit_string_add(&text, ", %zu time%s\n", l->confusions, l->confusions == 1 ? "" : "s");
+    }
+    add_suspects(&text, t, l);
+    if (tested->images > 0)
+        vit_string_add(&text, "test part: %s %% of %zu pictures right\n", percent(a, tested->top1),
+                       tested->images);
+    vit_string_add(&text, "model: %s\n", c->out);
+    return vit_print(command, &text);
+}
+
+static bool print_json(const vit_command *command, const vit_teach_call *c, const vit_teaching *t,
+                       const vit_tested *tested, double seconds) {
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "event", "done");
+    vit_json_text(&json, "model", c->out);
+    vit_json_number(&json, "test_top1", tested->images > 0 ? tested->top1 : NAN);
+    vit_json_raw(&json, "learnt", vit_teaching_json(t));
+    vit_json_number(&json, "seconds", seconds);
+    vit_json_close(&json, '}');
+    return vit_print_json(command, &json);
+}
+
+/* ---- vit-train --head ---- */
+
+static vit_status check_out(const vit_teach_call *c, vit_error *error) {
+    bool exists = false;
+    const vit_status status = vit_path_exists(&exists, c->out, error);
+    if (status != VIT_OK || !exists || c->overwrite) return status;
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "%s exists: name another file (--out), or replace it (--overwrite)", c->out);
+}
+
+static vit_status teach(const vit_command *command, const vit_teach_call *c, vit_model **model,
+                        vit_teaching **t, vit_learnt *learnt, vit_tested *tested,
+                        vit_error *error) {
+    const vit_model_options opening = {.config = c->config,
+                                       .height = c->size.height,
+                                       .width = c->size.width,
+                                       .cpu = vit_chosen_cpu()};
+    const vit_teach_options options = {.head = c->head,
+                                       .balance = c->balance,
+                                       .views = c->views,
+                                       .threads = c->threads,
+                                       .cpu = vit_chosen_cpu()};
+    *tested = (vit_tested){0};
+    vit_status status = check_out(c, error);
+    if (status == VIT_OK) status = vit_model_load_with(model, c->init, &opening, error);
+    if (status == VIT_OK) status = vit_teaching_new(t, *model, &options, error);
+    if (status == VIT_OK)
+        status = vit_teaching_add_data(*t, c->data, NULL, on_note, (void *)command, error);
+    if (status == VIT_OK) status = vit_teaching_learn(*t, learnt, error);
+    if (status == VIT_OK) status = vit_teaching_save(*t, c->out, error);
+    if (status == VIT_OK && c->report) status = vit_teaching_report(*t, c->report, error);
+    if (status == VIT_OK && vit_teaching_test(*t, 0, tested, NULL) != VIT_OK)
+        *tested = (vit_tested){0}; /* the data have no test part */
+    return status;
+}
+
+int vit_teach_model(const vit_command *command, const vit_teach_call *c) {
+    vit_model *model = NULL;
+    vit_teaching *t = NULL;
+    vit_learnt learnt;
+    vit_tested tested;
+    vit_error error;
+    const double start = vit_clock();
+    int exit_status = VIT_EXIT_OK;
+    if (teach(command, c, &model, &t, &learnt, &tested, &error) != VIT_OK)
+        exit_status = vit_say_error(command, &error);
+    else if (c->json ? !print_json(command, c, t, &tested, vit_clock() - start)
+                     : !print_text(command, c, t, &learnt, &tested))
+        exit_status = VIT_EXIT_FAILED;
+    vit_teaching_free(t);
+    vit_model_free(model);
+    return exit_status;
+}
+
+/* ---- vit-evaluate --knn, --linear-probe ---- */
+
+static void add_tested(vit_json_out *json, const char *key, const vit_tested *t) {
+    vit_json_open(json, key, '{');
+    vit_json_count(json, "images", t->images);
+    vit_json_count(json, "correct", t->correct);
+    vit_json_number(json, "top1", t->top1);
+    vit_json_number(json, "top5", t->top5);
+    vit_json_numbers(json, "interval", (double[]){t->low, t->high}, 2);
+    vit_json_close(json, '}');
+}
+
+static void add_line(vit_string *text, const char *what, const vit_tested *t) {
+    char a[32], b[32], c[32];
+    vit_string_add(text, "%s: %s %% of %zu test pictures right (%s to %s %%)\n", what,
+                   percent(a, t->top1), t->images, percent(b, t->low), percent(c, t->high));
+}
+
+static bool print_probe(const vit_command *command, const vit_probe_call *c, const vit_teaching *t,
+                        const vit_tested *knn, const vit_tested *probe, const vit_learnt *learnt) {
+    vit_json_out json = {0};
+    vit_string text = {0};
+    if (c->json) {
+        vit_json_open(&json, NULL, '{');
+        vit_json_text(&json, "model", c->name);
+        vit_json_text(&json, "data", c->data);
+        vit_json_count(&json, "train_images", vit_teaching_count(t));
+        if (c->neighbours > 0) {
+            add_tested(&json, "knn", knn);
+            vit_json_count(&json, "neighbours", c->neighbours);
+        }
+        if (c->probe) {
+            add_tested(&json, "linear_probe", probe);
+            vit_json_number(&json, "strength", learnt->strength);
+        }
+        vit_json_close(&json, '}');
+        return vit_print_json(command, &json);
+    }
+    vit_string_add(&text, "features of %zu training pictures of ", vit_teaching_count(t));
+    vit_string_add_visible(&text, c->data, 0);
+    vit_string_add(&text, "\n");
+    if (c->neighbours > 0) add_line(&text, "nearest neighbours", knn);
+    if (c->probe) add_line(&text, "linear probe", probe);
+    return vit_print(command, &text);
+}
+
+int vit_probe_model(const vit_command *command, const vit_model *model, const vit_probe_call *c) {
+    const vit_teach_options options = {.head = "logistic",
+                                       .hold_out = true,
+                                       .no_curve = true,
+                                       .threads = c->threads,
+                                       .cpu = vit_chosen_cpu(),
+                                       .precision = c->precision};
+    vit_teaching *t = NULL;
+    vit_tested knn = {0}, probe = {0};
+    vit_learnt learnt = {0};
+    vit_error error;
+    vit_status status = vit_teaching_new(&t, model, &options, &error);
+    if (status == VIT_OK)
+        status = vit_teaching_add_data(t, c->data, NULL, on_note, (void *)command, &error);
+    if (status == VIT_OK && c->neighbours > 0)
+        status = vit_teaching_test(t, c->neighbours, &knn, &error);
+    if (status == VIT_OK && c->probe) status = vit_teaching_learn(t, &learnt, &error);
+    if (status == VIT_OK && c->probe) status = vit_teaching_test(t, 0, &probe, &error);
+    int exit_status = status == VIT_OK ? VIT_EXIT_OK : vit_say_error(command, &error);
+    if (status == VIT_OK && !print_probe(command, c, t, &knn, &probe, &learnt))
+        exit_status = VIT_EXIT_FAILED;
+    vit_teaching_free(t);
+    return exit_status;
+}

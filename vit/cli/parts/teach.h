@@ -1,0 +1,33 @@
+/* A head that is computed from features, for vit-train --head; neighbours for vit-classify; and
+ * what vit-evaluate says of features. */
+#ifndef VIT_CLI_PARTS_TEACH_H
+#define VIT_CLI_PARTS_TEACH_H
+
+#include "vit/cli/parts/program.h"
+#include "vit/teach.h"
+
+typedef struct vit_teach_call {
+    const char *data, *init, *config, *head; /* init: a model's path; head: as vit_teach_options has
+                                                it */
+    const char *out, *report;                /* report: NULL: none */
+    vit_size size;
+    size_t views;
+    int threads;
+    bool balance, overwrite, json;
+} vit_teach_call;
+
+/* Computes the head, writes the model and says how good it is; returns the exit status. */
+int vit_teach_model(const vit_command *command, const vit_teach_call *call);
+
+/* For vit-evaluate: accuracy on the test part of features of a model's network alone, by the
+ * neighbours' vote (k > 0), and by a logistic regression on the training part (probe). */
+typedef struct vit_probe_call {
+    const char *data, *name;
+    size_t neighbours;
+    bool probe, json;
+    int threads;
+    vit_precision precision;
+} vit_probe_call;
+int vit_probe_model(const vit_command *command, const vit_model *model, const vit_probe_call *call);
+
+#endif

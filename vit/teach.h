@@ -1,0 +1,181 @@
+/* vit/teach.h - classes from a few pictures of each: features of a trained network, and a head that
+ * is computed from them in closed form, not trained.
+ *
+ *     vit_teaching *t;
+ *     vit_teaching_new(&t, backbone, NULL, &error);
+ *     vit_teaching_add(t, "cat", cats, 10, NULL, &error);
+ *     vit_teaching_add(t, "dog", dogs, 10, NULL, &error);
+ *     vit_learnt learnt;
+ *     vit_teaching_learn(t, &learnt, &error); ... learnt.accuracy, with what is left of chance
+ *     vit_teaching_save(t, "pets.safetensors", &error);
+ *
+ * The rules of vit/vit.h hold. A teaching serves one thread at a time. docs/few.md says what to
+ * expect, and when to train the whole network instead.
+ */
+#ifndef VIT_TEACH_H
+#define VIT_TEACH_H
+#include "vit/vit.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- features ------------------------------------------------------------------------------- */
+
+/* Computes the last states of all tokens of pictures, after the final norm where the network norms
+ * tokens or reads the class token: tokens: [count][tokens][dim of vit_model_info], the prefix
+ * (class token, ...) first, then the patches row by row. answers: [count], as for
+ * vit_classify_many. */
+VIT_API vit_status vit_embed_tokens(vit_session *session, const vit_picture *pictures, size_t count,
+                                    float *tokens, vit_answer *answers, vit_error *error);
+
+/* ---- a teaching ------------------------------------------------------------------------------ */
+
+typedef struct vit_teaching vit_teaching;
+
+typedef struct vit_teach_options {
+    /* How the head is computed: "ridge", regression on targets of 1 and -1, whose leave-one-out is
+     * exact; or "logistic", multinomial, whose leave-one-out is approximated by ten folds. NULL:
+     * "ridge" */
+    const char *head;
+    bool balance;        /* each class weighs the same, however many pictures it has */
+    size_t views;        /* of each picture: the picture, and crops of it, mirrored or not, that are
+                            learnt from as well; 0: 1, the picture alone */
+    bool keep_direction; /* views are not mirrored: letters, signs */
+    bool hold_out;       /* of data without parts, one sixth of each class is the test part */
+    bool no_curve;       /* vit_teaching_learn leaves the learning curve out */
+    int threads;         /* as in vit_session_options; changes no byte */
+    const char *cpu;
+    vit_precision precision;
+} vit_teach_options;
+
+/* The backbone is borrowed; its own head, if it has one, is not used. MISMATCH for a model that
+ * writes texts. */
+VIT_API vit_status vit_teaching_new(vit_teaching **out, const vit_model *backbone,
+                                    const vit_teach_options *options, vit_error *error);
+VIT_API void vit_teaching_free(vit_teaching *teaching);
+
+/* Computes the features of pictures of a class, which is a new one if its name is new. A picture
+ * whose bytes were seen before is not decoded again; of the same class it is not added either.
+ * answers: [count], the outcome of each; NULL: the first picture that fails ends the call, and none
+ * is added. */
+VIT_API vit_status vit_teaching_add(vit_teaching *teaching, const char *name,
+                                    const vit_picture *pictures, size_t count, vit_answer *answers,
+                                    vit_error *error);
+
+/* Adds the training part of a data set or folder, as vit_train_options names them; all pictures of
+ * data without parts. Its test part, if there is one, is what vit_teaching_test answers. note:
+ * NULL: notes are dropped. */
+VIT_API vit_status vit_teaching_add_data(vit_teaching *teaching, const char *data,
+                                         const vit_arrays *arrays, vit_note *note, void *user,
+                                         vit_error *error);
+
+/* The pictures that were added, and their classes. name: its path, or what it was called; NULL: it
+ * has none. */
+typedef struct vit_lesson {
+    const char *name;
+    size_t label;
+} vit_lesson;
+VIT_API size_t vit_teaching_count(const vit_teaching *teaching);
+VIT_API vit_lesson vit_teaching_at(const vit_teaching *teaching, size_t index);
+VIT_API size_t vit_teaching_classes(const vit_teaching *teaching);
+VIT_API const char *vit_teaching_class(const vit_teaching *teaching, size_t label);
+
+/* Gives a picture another class, by name; and forgets one. ARGUMENT for an index that there is not.
+ * What was learnt before stays until the next vit_teaching_learn. */
+VIT_API vit_status vit_teaching_correct(vit_teaching *teaching, size_t index, const char *name,
+                                        vit_error *error);
+VIT_API vit_status vit_teaching_forget(vit_teaching *teaching, size_t index, vit_error *error);
+
+/* ---- learning, and how good it is ------------------------------------------------------------ */
+
+/* A point of the learning curve: so many pictures of each class, drawn ten times. */
+typedef struct vit_learning_point {
+    size_t pictures;                  /* of each class */
+    double accuracy, lowest, highest; /* of the other pictures: the mean, and of the ten draws */
+} vit_learning_point;
+#define VIT_CURVE 6
+
+/* A picture that may be of another class than it is said to be. */
+typedef struct vit_suspect {
+    size_t index, answer;     /* of the picture; the class that it looks like */
+    double probability, said; /* of that class, and of its own */
+} vit_suspect;
+#define VIT_SUSPECTS 20
+
+/* What was learnt. Every picture is answered by a head that was computed without it. */
+typedef struct vit_learnt {
+    size_t pictures, classes, right;
+    double accuracy;      /* right / pictures */
+    double low, high;     /* between these it is in 19 of 20 cases (Wilson's interval) */
+    const char *left_out; /* "each picture by itself", or "a tenth at a time"; a constant */
+    double strength;      /* of the regularisation, as scikit-learn's Ridge has alpha; of
+                             "logistic" 1 / C */
+    double temperature, threshold; /* of the model; 0: there are too few pictures for one */
+    size_t points;
+    vit_learning_point curve[VIT_CURVE]; /* 2, 5, 10, 20, ... pictures of each class */
+    double doubled; /* the accuracy to expect of twice as many pictures; NaN: it is not known */
+    size_t suspects;
+    vit_suspect suspect[VIT_SUSPECTS]; /* the likeliest first */
+    size_t confused[2], confusions; /* the two classes that are taken for each other most often, and
+                                       how often; 0: never */
+} vit_learnt;
+
+/* Computes the head. *out may be NULL. ARGUMENT for fewer than two classes with pictures. */
+VIT_API vit_status vit_teaching_learn(vit_teaching *teaching, vit_learnt *out, vit_error *error);
+
+/* As JSON, one line, of what was learnt last; lives until the next vit_teaching_learn. NULL before
+ * the first. */
+VIT_API const char *vit_teaching_json(const vit_teaching *teaching);
+
+/* Writes what was learnt as a page, one self-contained HTML file, with the pictures that may be of
+ * another class. A file that is no such page is not replaced: MISMATCH. */
+VIT_API vit_status vit_teaching_report(const vit_teaching *teaching, const char *path,
+                                       vit_error *error);
+
+/* How many of the test pictures are answered right. */
+typedef struct vit_tested {
+    size_t images, correct;
+    double top1, top5, low, high; /* fractions; Wilson's interval */
+} vit_tested;
+
+/* Answers the test pictures of vit_teaching_add_data: by the head that was learnt, or, with
+ * neighbours k > 0, by a weighted vote of the k most similar training pictures: the class with the
+ * largest sum of exp(cosine / 0.07), as DINO is evaluated. ARGUMENT if there are no test pictures.
+ * The features are computed once. */
+VIT_API vit_status vit_teaching_test(vit_teaching *teaching, size_t neighbours, vit_tested *out,
+                                     vit_error *error);
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+/* A training picture that is similar to another one. */
+typedef struct vit_neighbour {
+    size_t index;  /* for vit_teaching_at */
+    double cosine; /* of the angle between their features */
+} vit_neighbour;
+
+/* Answers a picture by the head that was learnt last. probabilities: [classes that were learnt];
+ * neighbours: [k] the most similar training pictures, the first being the most similar, or NULL
+ * with k = 0; k is at most vit_teaching_count. *warning, if not NULL: as from vit_session_warning.
+ */
+VIT_API vit_status vit_teaching_answer(vit_teaching *teaching, const vit_picture *picture,
+                                       float *probabilities, vit_neighbour *neighbours, size_t k,
+                                       const char **warning, vit_error *error);
+
+/* The most similar training pictures for features that were computed by the backbone: [features].
+ */
+VIT_API vit_status vit_teaching_neighbours(vit_teaching *teaching, const float *features,
+                                           vit_neighbour *neighbours, size_t k, vit_error *error);
+
+/* The backbone with the head that was learnt: an ordinary model, which owns a copy of the weights;
+ * and its model file. UNSUPPORTED for a backbone that was opened for bf16, whose weights are
+ * rounded. */
+VIT_API vit_status vit_teaching_model(vit_model **out, const vit_teaching *teaching,
+                                      vit_error *error);
+VIT_API vit_status vit_teaching_save(const vit_teaching *teaching, const char *path,
+                                     vit_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

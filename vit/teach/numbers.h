@@ -1,0 +1,28 @@
+/* What the answers of left-out pictures say of a head: how good it is, and of which pictures. */
+#ifndef VIT_TEACH_NUMBERS_H
+#define VIT_TEACH_NUMBERS_H
+
+#include "vit/teach.h"
+#include "vit/teach/solve.h"
+
+/* Wilson's interval of 95 % for a share of `right` out of `count` (Wilson: Probable Inference, the
+ * Law of Succession, and Statistical Inference). */
+void vit_wilson(double *low, double *high, size_t right, size_t count);
+
+/* The temperature and the threshold of logits of left-out pictures: [pictures][classes]. Errors:
+ * MEMORY. */
+vit_status vit_calibrate(double *temperature, double *threshold, const float *without,
+                         const vit_samples *samples, vit_error *error);
+
+/* Fills out->right, accuracy, low, high, suspects and confused from the logits of left-out pictures
+ * at out->temperature. Errors: MEMORY. */
+vit_status vit_count_answers(vit_learnt *out, const float *without, const vit_samples *samples,
+                             vit_error *error);
+
+/* Fills out->curve and out->doubled: 2, 5, 10, 20, 50 pictures of each class, drawn ten times, while
+ * half of the pictures are left for the answers, and at last all of them. The heads of the draws are
+ * ridge regressions, whatever the head is. Errors: those of vit_solve. */
+vit_status vit_measure_curve(vit_learnt *out, const vit_samples *samples,
+                             const vit_kernels *kernels, int threads, vit_error *error);
+
+#endif
