@@ -218,31 +218,53 @@ typedef struct window {
     vit_answer *answers;    /* [count] */
 } window;
 
+/* The bytes of a file, or of pixels and their shape. */
+static void hash_picture(uint8_t digest[32], const vit_picture *p, const vit_bytes *file) {
+    vit_sha256 hash;
+    vit_sha256_start(&hash);
+    if (!p->pixels) vit_sha256_add(&hash, file->data, file->size);
+    if (p->pixels) {
+        const size_t shape[] = {p->width, p->height, p->channels};
+        vit_sha256_add(&hash, shape, sizeof shape);
+        for (size_t row = 0; row < p->height; row++)
+            vit_sha256_add(&hash, p->pixels + row * p->stride, p->width * p->channels);
+    }
+    vit_sha256_end(&hash, digest);
+}
+
+/* The picture that was added before and has these bytes; SIZE_MAX: none. */
+static size_t find_known(const vit_teaching *t, const uint8_t digest[32]) {
+    for (size_t k = 0; k < t->count; k++)
+        if (t->pictures[k].has_digest && memcmp(t->pictures[k].digest, digest, 32) == 0) return k;
+    return SIZE_MAX;
+}
+
 static void take_picture(size_t i, int thread, void *context) {
     (void)thread;
     const window *w = context;
     const vit_picture *p = &w->pictures[i];
     vit_error *error = &w->answers[i].error;
-    vit_bytes file = {(uint8_t *)p->bytes, p->size};
-    vit_sha256 hash;
+    vit_picture whole = *p;
+    vit_bytes file = {(uint8_t *)p->bytes, p->size}, read = {0};
     w->answers[i] = (vit_answer){0};
     w->known[i] = SIZE_MAX;
-    if (!p->bytes) error->status = vit_read_file(&file, p->name, MOST_BYTES, error);
-    if (error->status != VIT_OK) return;
-    vit_sha256_start(&hash);
-    vit_sha256_add(&hash, file.data, file.size);
-    vit_sha256_end(&hash, w->digests[i]);
-    for (size_t k = 0; k < w->t->count && w->known[i] == SIZE_MAX; k++)
-        if (w->t->pictures[k].has_digest &&
-            memcmp(w->t->pictures[k].digest, w->digests[i], 32) == 0)
-            w->known[i] = k;
-    const vit_picture bytes = {p->name, file.data, file.size};
-    if (w->known[i] == SIZE_MAX)
+    if (!p->bytes && !p->pixels && p->name) {
+        error->status = vit_read_file(&read, p->name, MOST_BYTES, error);
+        if (error->status != VIT_OK) return;
+        file = read;
+        whole.bytes = read.data;
+        whole.size = read.size;
+    }
+    if (file.data || p->pixels) {
+        hash_picture(w->digests[i], p, &file);
+        w->known[i] = find_known(w->t, w->digests[i]);
+    }
+    if (w->known[i] == SIZE_MAX) {
         error->status =
-            vit_model_prepare(&w->ready[i], w->t->backbone, w->t->session->kernels, &bytes, error);
-    if (w->known[i] == SIZE_MAX && error->status == VIT_OK)
-        w->answers[i].warning = w->ready[i].warning;
-    if (!p->bytes) vit_free(file.data);
+            vit_model_prepare(&w->ready[i], w->t->backbone, w->t->session->kernels, &whole, error);
+        if (error->status == VIT_OK) w->answers[i].warning = w->ready[i].warning;
+    }
+    vit_free(read.data);
 }
 
 /* Appends picture i, which is known or whose features are given. */

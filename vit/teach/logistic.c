@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double strengths[] = {1e4, 1e3, 1e2, 1e1, 1e0, 1e-1, 1e-2};
+static const double strengths[] = {1e4, 1e3, 1e2, 1e1, 1e0, 1e-1};
 
 enum { HISTORY = 12, MOST_STEPS = 3000, MOST_TRIES = 30, NO_FOLD = VIT_FOLDS, CHUNK = 32 };
 
@@ -19,7 +19,11 @@ enum { HISTORY = 12, MOST_STEPS = 3000, MOST_TRIES = 30, NO_FOLD = VIT_FOLDS, CH
 
 /* How far the fits without a fold go, and the last one. */
 #define ENOUGH 1e-5
-#define EXACT 1e-15
+#define EXACT 1e-22
+#define ROUNDING 1e-13
+
+/* After this many steps with neither a smaller slope nor a smaller value only rounding is left. */
+#define STALE 25
 
 typedef struct logistic {
     const vit_spectrum *s;
@@ -174,7 +178,11 @@ static vit_status step(bool *found, point *to, const point *from, const double *
         for (size_t i = 0; i < l->count; i++) to->x[i] = from->x[i] + length * d[i];
         const vit_status status = evaluate(to, l, error);
         if (status != VIT_OK) return status;
-        *found = to->value <= from->value + 1e-4 * length * slope;
+        /* Near the minimum the value is all rounding: there its slope decides (Hager, Zhang: A New
+         * Conjugate Gradient Method, section 3). */
+        *found = to->value <= from->value + 1e-4 * length * slope ||
+                 (to->value <= from->value * (1 + ROUNDING) &&
+                  dot(d, to->gradient, l->count) <= (2e-4 - 1) * slope);
     }
     return VIT_OK;
 }
@@ -188,14 +196,24 @@ typedef struct rooms {
 /* Minimises from room->at.x on; *room then has the minimum there. */
 static vit_status minimise(rooms *room, const logistic *l, vit_error *error) {
     bool found = true;
+    double best = INFINITY, value = INFINITY;
+    int stale = 0;
     room->past.steps = 0;
     vit_status status = evaluate(&room->at, l, error);
-    for (int steps = 0; steps < MOST_STEPS && status == VIT_OK && found; steps++) {
+    for (int steps = 0; steps < MOST_STEPS && status == VIT_OK; steps++) {
         direction(room->direction, room->at.gradient, &room->past, l);
         const double slope = dot(room->direction, room->at.gradient, l->count);
-        if (!(slope < -l->precision * room->at.value)) break;
+        const bool gains = room->at.value < value * (1 - ROUNDING);
+        value = fmin(value, room->at.value);
+        stale = -slope < best || gains ? 0 : stale + 1;
+        best = fmin(best, -slope);
+        if (!(slope < -l->precision * room->at.value) || stale == STALE) break;
         status = step(&found, &room->next, &room->at, room->direction, slope, l, error);
-        if (status != VIT_OK || !found) break;
+        if (status != VIT_OK || (!found && room->past.steps == 0)) break;
+        if (!found) { /* once more along the gradient alone */
+            room->past.steps = 0;
+            continue;
+        }
         remember(&room->past, &room->at, &room->next, l->count);
         const point before = room->at;
         room->at = room->next;

@@ -272,14 +272,15 @@ static void sweep(double *d, double *e, size_t low, size_t high, double *cosines
 }
 
 static bool diagonalise(reduction *r, double *d, double *e, double *turns, int threads) {
+    double largest = 0;
+    for (size_t i = 0; i < r->n; i++)
+        largest = fmax(largest, fabs(d[i]) + (i + 1 < r->n ? fabs(e[i]) : 0));
     r->cosines = turns;
     r->sines = turns + r->n;
     for (r->low = 0; r->low < r->n; r->low++)
         for (int tries = 0;; tries++) {
-            for (r->high = r->low; r->high + 1 < r->n; r->high++) {
-                const double sum = fabs(d[r->high]) + fabs(d[r->high + 1]);
-                if (fabs(e[r->high]) <= 0x1p-52 * sum) break;
-            }
+            for (r->high = r->low; r->high + 1 < r->n; r->high++)
+                if (fabs(e[r->high]) <= 0x1p-52 * largest) break;
             if (r->high == r->low) break;
             if (tries == MOST_SWEEPS) return false;
             sweep(d, e, r->low, r->high, turns, turns + r->n);

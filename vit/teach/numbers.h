@@ -19,9 +19,9 @@ vit_status vit_calibrate(double *temperature, double *threshold, const float *wi
 vit_status vit_count_answers(vit_learnt *out, const float *without, const vit_samples *samples,
                              vit_error *error);
 
-/* Fills out->curve and out->doubled: 2, 5, 10, 20, 50 pictures of each class, drawn ten times, while
- * half of the pictures are left for the answers, and at last all of them. The heads of the draws are
- * ridge regressions, whatever the head is. Errors: those of vit_solve. */
+/* Fills out->curve and out->doubled: 2, 5, 10, 20, 50 pictures of each class, drawn ten times,
+ * while half of the pictures are left for the answers, and at last all of them. The heads of the
+ * draws are ridge regressions, whatever the head is. Errors: those of vit_solve. */
 vit_status vit_measure_curve(vit_learnt *out, const vit_samples *samples,
                              const vit_kernels *kernels, int threads, vit_error *error);
 

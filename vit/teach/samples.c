@@ -8,8 +8,10 @@
 /* Singular values below this share of the largest are those of rounding. */
 #define NOTHING 1e-14
 
-/* With this many rows for each feature no picture decides alone, and Z in float is enough. */
+/* With this many rows for each feature no picture decides alone, and Z in float is enough where
+ * double would take seconds. */
 #define MANY 8
+#define MOST_DOUBLE ((size_t)4000000000)
 
 /* ---- standardising ---- */
 
@@ -181,7 +183,8 @@ static vit_status decompose_columns(vit_spectrum *s, vit_error *error) {
     if (status == VIT_OK) status = vit_matrix_eigen(s->right, s->values, d, s->exec.threads, error);
     if (status != VIT_OK) return status;
     s->rank = rank_of(s->values, d);
-    if (n >= MANY * d) return turn_many(s, error);
+    const size_t most = s->samples->most_double > 0 ? s->samples->most_double : MOST_DOUBLE;
+    if (n >= MANY * d && n * d * d > most) return turn_many(s, error);
     const vit_matrix axes = {.doubles = s->right, .row = 1, .column = d};
     s->z = vit_alloc(n, s->rank * sizeof *s->z);
     if (!s->z) return vit_fail_memory(error, "turned features", n * s->rank * sizeof *s->z);

@@ -28,7 +28,7 @@ vit_solver_function vit_solve_ridge;
  * LogisticRegression: the sum of w times the cross-entropy, plus strength / 2 |b|^2 (strength =
  * 1 / C), by L-BFGS. Leaving each picture out would take as many fits: in its place stand VIT_FOLDS
  * of them, each without every tenth picture of a class. The strength is that of 10^4, 10^3, ...,
- * 10^-2 with the smallest cross-entropy of the pictures left out; beyond VIT_FEW pictures it is
+ * 10^-1 with the smallest cross-entropy of the pictures left out; beyond VIT_FEW pictures it is
  * chosen by one of the fits. */
 #define VIT_FOLDS 10
 #define VIT_FEW 2000
