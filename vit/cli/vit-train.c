@@ -516,28 +516,16 @@ static int run_seeds(const settings *s) {
 
 /* An option that has no meaning for a head that is computed; NULL: none was given. */
 static const char *option_of_trainings(const settings *s) {
-    const struct {
-        const char *name;
-        bool given;
-    } options_of_trainings[] = {
-        {"--preset", s->preset},
-        {"--set", s->set.count > 0},
-        {"--epochs", s->epochs > 0},
-        {"--steps", s->steps.steps > 0},
-        {"--minutes", s->minutes > 0},
-        {"--patience", s->patience > 0},
-        {"--accumulate", s->accumulate > 0},
-        {"--teacher", s->teacher},
-        {"--seeds", s->seeds},
-        {"--find-lr", s->find_lr},
-        {"--checkpoint", s->checkpoint},
-        {"--resume", s->resume},
-        {"--log", s->log},
-        {"--tensorboard", s->tensorboard},
-        {"--keep best", s->keep == KEEP_BEST},
-    };
-    for (size_t i = 0; i < sizeof options_of_trainings / sizeof options_of_trainings[0]; i++)
-        if (options_of_trainings[i].given) return options_of_trainings[i].name;
+    static const char *const names[] = {"--preset",  "--set",         "--epochs",     "--steps",
+                                        "--minutes", "--patience",    "--accumulate", "--teacher",
+                                        "--seeds",   "--find-lr",     "--checkpoint", "--resume",
+                                        "--log",     "--tensorboard", "--keep best"};
+    const bool given[] = {s->preset,      s->set.count > 0, s->epochs > 0,       s->steps.steps > 0,
+                          s->minutes > 0, s->patience > 0,  s->accumulate > 0,   s->teacher,
+                          s->seeds,       s->find_lr,       s->checkpoint,       s->resume,
+                          s->log,         s->tensorboard,   s->keep == KEEP_BEST};
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
+        if (given[i]) return names[i];
     for (size_t i = 0; i < s->keys.count; i++)
         if (strcmp(s->keys.values[i], "balance=true") != 0) return s->keys.values[i];
     return NULL;
@@ -546,20 +534,15 @@ static const char *option_of_trainings(const settings *s) {
 static int teach(const settings *s) {
     const char *other = option_of_trainings(s);
     vit_error error;
-    char *init = NULL, *out = s->out ? vit_strdup(s->out) : default_out(s);
+    char *init = NULL;
     if (!s->init)
         return vit_say_usage(&command, "--head: --init MODEL, whose features it reads, is missing");
     if (other) {
-        vit_fail(&error, VIT_ERROR_ARGUMENT,
-                 "%s is for trainings: a head is computed (--head %s), not trained", other,
-                 heads[s->head]);
-        vit_free(out);
+        vit_fail(&error, VIT_ERROR_ARGUMENT, "%s is for trainings: a head is computed", other);
         return vit_say_usage(&command, error.message);
     }
-    if (vit_find_model(&init, s->init, &error) != VIT_OK) {
-        vit_free(out);
-        return vit_say_error(&command, &error);
-    }
+    if (vit_find_model(&init, s->init, &error) != VIT_OK) return vit_say_error(&command, &error);
+    char *out = s->out ? vit_strdup(s->out) : default_out(s);
     const vit_teach_call call = {.data = s->data,
                                  .init = init,
                                  .config = s->config,

@@ -1,0 +1,96 @@
+#!/bin/sh
+# Heads that are computed (vit-train --head), features judged (vit-evaluate --knn, --linear-probe), all
+# tokens and nearest pictures (vit-classify --embed tokens, --neighbours).
+. "$(dirname "$0")/../shell"
+
+# Three kinds of pictures, ten of each, and four to test: light, dark, and striped ones.
+python3 - <<'EOP'
+import os, random, struct, zlib
+random.seed(1)
+def png(path, pixel):
+    rows = b"".join(b"\0" + bytes(c for x in range(32) for c in pixel(x, y)) for y in range(32))
+    def chunk(kind, data):
+        return (struct.pack(">I", len(data)) + kind + data +
+                struct.pack(">I", zlib.crc32(kind + data)))
+    with open(path, "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 32, 32, 8, 2, 0, 0, 0)) +
+                chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+def near(level):
+    return tuple(max(0, min(255, level + random.randint(-40, 40))) for _ in range(3))
+kinds = {"light": lambda x, y: near(200), "dark": lambda x, y: near(60),
+         "striped": lambda x, y: near(200 if x // 4 % 2 else 60)}
+for part, count in ("train", 10), ("test", 4):
+    for kind, pixel in kinds.items():
+        os.makedirs(f"kinds/{part}/{kind}", exist_ok=True)
+        for i in range(count):
+            png(f"kinds/{part}/{kind}/{i}.png", pixel)
+EOP
+cp -r kinds/train plain
+model=$published/timm_backbone
+
+run 0 "% of 12 pictures right" "*" \
+    vit-train --data kinds --init "$model" --head ridge
+run 0 "\"curve\": [{\"pictures\": 2" "*" \
+    vit-train --data kinds --init "$model" --head closed --overwrite --json --threads 1 --out one
+run 0 "*" "*" vit-train --data kinds --init "$model" --head ridge --threads 3 --out three
+check "threads change no byte, and closed is ridge" cmp one three
+check "the model is the backbone with that head" cmp one kinds.safetensors
+run 0 "a tenth at a time" "*" \
+    vit-train --data plain --init "$model" --head logistic --out logistic --report page.html
+check "the page has the figures and no other file" \
+    sh -c 'grep -q "\"left_out\": \"a tenth at a time\"" page.html && ! grep -qE "src=\"|href=" page.html'
+run 0 "*" "*" vit-train --data kinds --init "$model" --head ridge --views 4 --balance --out views
+check "views and weights are in the recipe" grep -qa 'views.*: 4, .*balance.*: true' views
+run 1 "" "one exists: name another file" vit-train --data kinds --init "$model" --head ridge --out one
+run 2 "" "--epochs is for trainings" \
+    vit-train --data kinds --init "$model" --head ridge --epochs 3
+run 2 "" "--init MODEL" vit-train --data kinds --head ridge
+run 2 "" "--views is for --head" vit-train --data kinds --views 2
+run 0 "*" "*" vit-evaluate --model one --data plain
+check "a test on the pictures it was taught says so" grep -q "which the head was computed from" out
+
+# ---- features ----
+
+run 0 "linear probe: " "" \
+    vit-evaluate --model "$model" --data kinds --knn 5 --linear-probe
+vit-evaluate --model "$model" --data kinds --knn 20 --linear-probe --json --threads 1 >first
+vit-evaluate --model "$model" --data kinds --knn 20 --linear-probe --json --threads 3 >second
+check "threads change no figure" cmp first second
+run 1 "" "31 neighbours, but there are 30 training pictures" vit-evaluate --model "$model" --data kinds --knn 31
+run 2 "" "--predictions" vit-evaluate --model "$model" --data kinds --knn 5 --predictions p.csv
+run 0 "test pictures" "*" vit-evaluate --model "$model" --data plain --knn 3
+
+# knn and the class token, by their definition
+vit-classify --model "$model" --embed --recursive kinds/train --out train.npy >/dev/null
+vit-classify --model "$model" --embed --recursive kinds/test --out test.npy >/dev/null
+vit-classify --model "$model" --embed tokens --recursive kinds/test --out tokens.npy >/dev/null
+vit-classify --model "$model" --embed=tokens kinds/test/dark/0.png --out single.npy >/dev/null
+if python3 -c 'import numpy' 2>/dev/null; then
+    check "neighbours vote as DINO says, and the class token is a token" python3 - <<'EOP'
+import json
+import numpy as np
+train, test, tokens, single = (np.load(f"{n}.npy") for n in ("train", "test", "tokens", "single"))
+unit = lambda x: x / np.linalg.norm(x, axis=1, keepdims=True)
+labels, truth = np.repeat(np.arange(3), 10), np.repeat(np.arange(3), 4)
+cosines = unit(test) @ unit(train).T
+right = 0
+for row, label in zip(cosines, truth):
+    nearest = np.argsort(-row, kind="stable")[:20]
+    votes = np.bincount(labels[nearest], np.exp(row[nearest] / .07), 3)
+    right += votes.argmax() == label
+assert json.load(open("first"))["knn"]["correct"] == right, right
+assert tokens.ndim == 3 and len(tokens) == 12 and (single == tokens[0]).all()
+assert np.array_equal(tokens[:, 0], test) or np.allclose(tokens[:, 0], test, atol=1e-6)
+EOP
+else
+    count=$((count + 1)); echo "ok $count - neighbours vote as DINO says # SKIP there is no NumPy"
+fi
+run 0 "  like kinds/train/light/" "" \
+    vit-classify --model one --neighbours 2 --among kinds kinds/test/light/0.png
+run 0 "\"neighbours\": [{\"picture\": " "" \
+    vit-classify --model one --json --neighbours 2 --among kinds kinds/test/light/0.png
+check "a training picture is its own nearest" \
+    sh -c 'vit-classify --model one --json --neighbours 1 --among kinds kinds/train/dark/3.png |
+        grep -q "\"file\": \"kinds/train/dark/3.png\", \"label\": \"dark\", \"cosine\": [1.0]"'
+run 2 "" "go together" vit-classify --model one --neighbours 2 kinds/test/light/0.png
+run 2 "" "takes no value but tokens" vit-classify --model one --embed=patches kinds/test/light/0.png
