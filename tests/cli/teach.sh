@@ -1,6 +1,6 @@
 #!/bin/sh
-# Heads that are computed (vit-train --head), features judged (vit-evaluate --knn, --linear-probe), all
-# tokens and nearest pictures (vit-classify --embed tokens, --neighbours).
+# Heads that are computed (vit-train --head), features judged (vit-evaluate --knn, --linear-probe),
+# all tokens and nearest pictures (vit-classify --embed tokens, --neighbours).
 . "$(dirname "$0")/../shell"
 
 # Three kinds of pictures, ten of each, and four to test: light, dark, and striped ones.
@@ -13,7 +13,8 @@ def png(path, pixel):
         return (struct.pack(">I", len(data)) + kind + data +
                 struct.pack(">I", zlib.crc32(kind + data)))
     with open(path, "wb") as f:
-        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 32, 32, 8, 2, 0, 0, 0)) +
+        f.write(b"\x89PNG\r\n\x1a\n" +
+                chunk(b"IHDR", struct.pack(">IIBBBBB", 32, 32, 8, 2, 0, 0, 0)) +
                 chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 def near(level):
     return tuple(max(0, min(255, level + random.randint(-40, 40))) for _ in range(3))
@@ -38,10 +39,12 @@ check "the model is the backbone with that head" cmp one kinds.safetensors
 run 0 "a tenth at a time" "*" \
     vit-train --data plain --init "$model" --head logistic --out logistic --report page.html
 check "the page has the figures and no other file" \
-    sh -c 'grep -q "\"left_out\": \"a tenth at a time\"" page.html && ! grep -qE "src=\"|href=" page.html'
+    sh -c 'grep -q "\"left_out\": \"a tenth at a time\"" page.html &&
+        ! grep -qE "src=\"|href=" page.html'
 run 0 "*" "*" vit-train --data kinds --init "$model" --head ridge --views 4 --balance --out views
 check "views and weights are in the recipe" grep -qa 'views.*: 4, .*balance.*: true' views
-run 1 "" "one exists: name another file" vit-train --data kinds --init "$model" --head ridge --out one
+run 1 "" "one exists: name another file" \
+    vit-train --data kinds --init "$model" --head ridge --out one
 run 2 "" "--epochs is for trainings" \
     vit-train --data kinds --init "$model" --head ridge --epochs 3
 run 2 "" "--init MODEL" vit-train --data kinds --head ridge
@@ -57,7 +60,8 @@ vit-evaluate --model "$model" --data kinds --knn 20 --linear-probe --json --thre
 vit-evaluate --model "$model" --data kinds --knn 20 --linear-probe --json --threads 3 >second
 check "threads change no figure" cmp first second
 run 1 "" "31 neighbours, but there are 30 training pictures" vit-evaluate --model "$model" --data kinds --knn 31
-run 2 "" "--predictions" vit-evaluate --model "$model" --data kinds --knn 5 --predictions p.csv
+run 2 "" "--predictions" \
+    vit-evaluate --model "$model" --data kinds --knn 5 --predictions p.csv
 run 0 "test pictures" "*" vit-evaluate --model "$model" --data plain --knn 3
 
 # knn and the class token, by their definition
@@ -93,4 +97,5 @@ check "a training picture is its own nearest" \
     sh -c 'vit-classify --model one --json --neighbours 1 --among kinds kinds/train/dark/3.png |
         grep -q "\"file\": \"kinds/train/dark/3.png\", \"label\": \"dark\", \"cosine\": [1.0]"'
 run 2 "" "go together" vit-classify --model one --neighbours 2 kinds/test/light/0.png
-run 2 "" "takes no value but tokens" vit-classify --model one --embed=patches kinds/test/light/0.png
+run 2 "" "takes no value but tokens" \
+    vit-classify --model one --embed=patches kinds/test/light/0.png

@@ -460,8 +460,7 @@ static const char *contradiction(const settings *s, int pictures) {
     if (pictures > 0 && s->files_from) return "PICTURE... and --files-from exclude each other";
     if (s->null && !s->files_from) return "-0 is for the names of --files-from";
     if (s->out && !s->embed) return "--out is for the matrix of --embed, which is missing";
-    if ((s->neighbours > 0) == !s->among)
-        return "--neighbours K and --among DATA go together";
+    if ((s->neighbours > 0) == !s->among) return "--neighbours K and --among DATA go together";
     if (s->embed && s->neighbours > 0) return "--neighbours are of answers: leave --embed out";
     if (s->neighbours > 0 && writes(s, FORMAT_CSV)) return "--neighbours are text or JSON";
     if (s->embed && (s->logits || s->top > 0))
