@@ -48,6 +48,13 @@ vit_status vit_teaching_new(vit_teaching **out, const vit_model *backbone,
     t->width = vit_config_features(&backbone->file.config);
     status = choose(t, o, error);
     if (status == VIT_OK) status = vit_session_new(&t->session, backbone, &running, error);
+    if (status == VIT_OK) {
+        t->network = *t->session->network;
+        t->network.config.head = VIT_HEAD_NONE;
+        t->network.config.classes = t->width;
+        status = vit_inference_new(&t->inference, &t->network, t->session->kernels,
+                                   t->session->threads, error);
+    }
     if (status == VIT_OK)
         *out = t;
     else
@@ -69,6 +76,7 @@ void vit_teaching_free(vit_teaching *t) {
                             t->units,   t->test,     t->json,   t->test_labels};
     for (size_t i = 0; i < VIT_COUNT(memory); i++) vit_free(memory[i]);
     vit_solution_free(&t->solution);
+    vit_inference_free(t->inference);
     vit_session_free(t->session);
     vit_free(t);
 }
@@ -112,11 +120,10 @@ static vit_status view_source(float *images, size_t first, size_t count, void *c
 vit_status vit_teaching_embed(vit_teaching *t, const uint8_t *const *pixels, size_t count,
                               size_t first, size_t each, float *out, vit_error *error) {
     views v = {t, pixels, first, each};
-    const size_t rows = count * each, classes = t->backbone->file.config.classes;
-    float *logits = vit_alloc_unset(rows, classes * sizeof *logits);
-    if (!logits) return vit_fail_memory(error, "answers", rows * classes * sizeof *logits);
-    vit_status status =
-        vit_inference_run(t->session->inference, logits, out, view_source, &v, rows, error);
+    const size_t rows = count * each;
+    float *logits = vit_alloc_unset(rows, t->width * sizeof *logits); /* the features again */
+    if (!logits) return vit_fail_memory(error, "features", rows * t->width * sizeof *logits);
+    vit_status status = vit_inference_run(t->inference, logits, out, view_source, &v, rows, error);
     for (size_t i = 0; i < rows && status == VIT_OK; i++)
         status = vit_check_answer(NULL, 0, out + i * t->width, t->width, error);
     vit_free(logits);

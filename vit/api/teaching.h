@@ -28,6 +28,8 @@ typedef struct vit_teach_solver {
 struct vit_teaching {
     const vit_model *backbone;
     vit_session *session;
+    vit_network network; /* the backbone's without its head */
+    vit_inference *inference;
     const vit_teach_solver *solver;
     bool balance, keep_direction, hold_out, no_curve;
     size_t views, width; /* width: features of a view */

@@ -161,9 +161,8 @@ static vit_status make_units(vit_teaching *t, vit_error *error) {
     return VIT_OK;
 }
 
-vit_status vit_teaching_neighbours(vit_teaching *t, const float *features,
-                                   vit_neighbour *neighbours, size_t k, vit_error *error) {
-    const vit_fpmode host = vit_fpmode_enter();
+static vit_status find(vit_teaching *t, const float *features, vit_neighbour *neighbours, size_t k,
+                       vit_error *error) {
     vit_status status = VIT_OK;
     if (k > t->count)
         status = vit_fail(error, VIT_ERROR_ARGUMENT,
@@ -182,6 +181,16 @@ vit_status vit_teaching_neighbours(vit_teaching *t, const float *features,
     }
     vit_free(near);
     vit_free(unit);
+    return status;
+}
+
+vit_status vit_teaching_neighbours(vit_teaching *t, const float *features,
+                                   vit_neighbour *neighbours, size_t k, vit_error *error) {
+    if (vit_config_embedding(&t->backbone->file.config) != t->width)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "the backbone projects its features, which a teaching does not");
+    const vit_fpmode host = vit_fpmode_enter();
+    const vit_status status = find(t, features, neighbours, k, error);
     vit_fpmode_leave(host);
     return status;
 }
@@ -205,8 +214,7 @@ vit_status vit_teaching_answer(vit_teaching *t, const vit_picture *picture, floa
         vit_teaching_logits(t, features, probabilities);
         vit_softmax_at(probabilities, probabilities, t->learnt_classes, t->learnt.temperature);
     }
-    if (status == VIT_OK && k > 0)
-        status = vit_teaching_neighbours(t, features, neighbours, k, error);
+    if (status == VIT_OK && k > 0) status = find(t, features, neighbours, k, error);
     vit_image_free(&ready);
     vit_free(features);
     vit_fpmode_leave(host);
