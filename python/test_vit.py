@@ -287,6 +287,23 @@ class TestVit(unittest.TestCase):
         with self.assertRaises(KeyError):
             vit.train("digits", steps=50, callback=fails)
 
+    def test_classes_are_taught_by_a_few_pictures(self):
+        rng = np.random.default_rng(3)
+        light = [rng.integers(150, 256, (28, 28), np.uint8) for _ in range(6)]
+        dark = [rng.integers(0, 106, (28, 28), np.uint8) for _ in range(6)]
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "taught.safetensors")
+            model = vit.teach("mnist", {"light": light[:5], "dark": dark[:5]}, out=out)
+            self.assertEqual(model.labels, ["light", "dark"])
+            self.assertEqual(model.learnt["pictures"], 10)
+            self.assertEqual(model.learnt["accuracy"], 1)
+            self.assertEqual([a[0].label for a in model.classify([light[5], dark[5]])],
+                             ["light", "dark"])
+            saved = vit.Model(out)
+            self.assertEqual(saved.logits(light[5]).tobytes(), model.logits(light[5]).tobytes())
+        with self.assertRaisesRegex(vit.Error, "two or more"):
+            vit.teach("mnist", {"light": light})
+
     def test_threads_share_a_model(self):
         want, got = self.model.logits(NINE), []
         threads = [threading.Thread(target=lambda: got.append(self.model.logits(NINE)))

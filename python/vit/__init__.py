@@ -5,6 +5,8 @@
     print(model.classify("digit.png")[0])      # Answer(label='7', probability=0.99..., index=7)
     model = vit.train("cifar10", minutes=10, out="cifar10.safetensors", callback=print)
     print(vit.evaluate(model, "cifar10").top1)
+    pets = vit.teach("cifar10", {"cat": ["a.jpg", "b.jpg"], "dog": ["c.jpg", "d.jpg"]})
+    print(pets.learnt["accuracy"], pets.classify("new.jpg"))
 
 A picture is a path, the bytes of a picture file, such bytes in base64 as a URL that begins with
 "data:", a picture of PIL, or a NumPy array of uint8: [height][width] (grey) or
@@ -30,7 +32,7 @@ import numpy as np
 
 from . import _api
 
-__all__ = ["Answer", "Error", "Evaluation", "Model", "evaluate", "train"]
+__all__ = ["Answer", "Error", "Evaluation", "Model", "evaluate", "teach", "train"]
 __version__ = _api.VERSION
 
 Picture = Union[str, os.PathLike, bytes, np.ndarray, "PIL.Image.Image"]  # noqa: F821
@@ -255,6 +257,16 @@ class Model:
             info[name] = json.loads(info[name])
         return info
 
+    @classmethod
+    def _given(cls, kept: Sequence[Any]) -> Any:
+        """Pictures as the library takes them; `kept` must live as long."""
+        count = len(kept)
+        given = (_api.vit_picture * count)()
+        for i, picture in enumerate(kept):
+            cls._give(given[i], picture,
+                      f"picture {i + 1} of {count}" if count > 1 else "the picture")
+        return given
+
     def _answer(self, pictures: Sequence[Picture]) -> "tuple[np.ndarray, np.ndarray]":
         """Logits and features, a row for each picture, computed together on all threads."""
         count = len(pictures)
@@ -262,10 +274,7 @@ class Model:
         features = np.empty((count, self._info.features), np.float32)
         # the arrays are kept until the end, as the library reads them
         kept = [np.ascontiguousarray(p) if isinstance(p, np.ndarray) else p for p in pictures]
-        given, answers = (_api.vit_picture * count)(), (_api.vit_answer * count)()
-        for i, picture in enumerate(kept):
-            self._give(given[i], picture,
-                       f"picture {i + 1} of {count}" if count > 1 else "the picture")
+        given, answers = self._given(kept), (_api.vit_answer * count)()
         error = _api.vit_error()
         with self._lock:
             if count > 0:
@@ -496,3 +505,42 @@ def train(data: Union[str, os.PathLike, None] = None, *,
     model = Model.__new__(Model)
     model._open(handle, threads, "f32")
     return model
+
+
+def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "ridge",
+          views: int = 1, balance: bool = False, out: Union[str, os.PathLike, None] = None,
+          threads: int = 0) -> Model:
+    """A model that knows `classes`, {"cat": [picture, ...], "dog": [...]}, or a folder or data set
+    by its path or name: the network of `model`, with a head that is computed from its features, in
+    seconds (docs/few.md). head: "ridge" or "logistic"; views: of each picture, crops and mirrored
+    ones, that are learnt from as well; balance: each class weighs the same; out: its model file.
+
+    `learnt` of the model says how good it is, each picture being answered without itself:
+    "accuracy" with its "interval", "curve", "suspects" (pictures that may be of another class),
+    "confused", ..."""
+    backbone = model if isinstance(model, Model) else Model(model, threads=threads)
+    teaching, handle, error = ctypes.c_void_p(), ctypes.c_void_p(), _api.vit_error()
+    options = _options(_api.vit_teach_options, head=head, views=views, balance=balance,
+                       threads=threads)
+    _check(_lib.vit_teaching_new(teaching, backbone._model, options, error), error)
+    try:
+        if isinstance(classes, (str, os.PathLike)):
+            _check(_lib.vit_teaching_add_data(teaching, _text(classes, "classes"), None,
+                                              _api.vit_note(), None, error), error)
+        else:
+            for name, pictures in classes.items():
+                kept = [backbone._opened(picture) for picture in pictures]
+                kept = [np.ascontiguousarray(p) if isinstance(p, np.ndarray) else p for p in kept]
+                _check(_lib.vit_teaching_add(teaching, _text(name, "a class"),
+                                             Model._given(kept), len(kept), None, error), error)
+        _check(_lib.vit_teaching_learn(teaching, None, error), error)
+        learnt = json.loads(_lib.vit_teaching_json(teaching))
+        if out is not None:
+            _check(_lib.vit_teaching_save(teaching, _text(out, "out"), error), error)
+        _check(_lib.vit_teaching_model(handle, teaching, error), error)
+    finally:
+        _lib.vit_teaching_free(teaching)
+    taught = Model.__new__(Model)
+    taught._open(handle, threads, "f32")
+    taught.learnt = learnt
+    return taught

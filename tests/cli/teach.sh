@@ -59,7 +59,8 @@ run 0 "linear probe: " "" \
 vit-evaluate --model "$model" --data kinds --knn 20 --linear-probe --json --threads 1 >first
 vit-evaluate --model "$model" --data kinds --knn 20 --linear-probe --json --threads 3 >second
 check "threads change no figure" cmp first second
-run 1 "" "31 neighbours, but there are 30 training pictures" vit-evaluate --model "$model" --data kinds --knn 31
+run 2 "" "31 neighbours, but there are 30 training pictures" \
+    vit-evaluate --model "$model" --data kinds --knn 31
 run 2 "" "--predictions" \
     vit-evaluate --model "$model" --data kinds --knn 5 --predictions p.csv
 run 0 "test pictures" "*" vit-evaluate --model "$model" --data plain --knn 3
