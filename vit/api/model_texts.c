@@ -168,8 +168,8 @@ static void take_picture(vit_text_session *s, vit_text_answer *a, const vit_pict
     const vit_status status = vit_model_prepare(&ready, s->model, s->kernels, p, &a->error);
     a->error.status = status;
     if (status == VIT_OK)
-        vit_normalize(s->images + at * pixels * c->channels, ready.pixels, pixels, c->channels,
-                      s->table[0]);
+        vit_normalize_prepared(s->images + at * pixels * c->channels, &ready,
+                               &s->model->file.preprocessing, s->table[0]);
     a->warning = ready.warning;
     vit_image_free(&ready);
 }
@@ -295,7 +295,7 @@ vit_status vit_explain_text(vit_text_session *s, const vit_picture *picture, con
     if (vit_config_takes_pictures(c)) {
         input.error.status = vit_model_prepare(&ready, s->model, s->kernels, picture, &input.error);
         if (input.error.status == VIT_OK)
-            vit_normalize(s->images, ready.pixels, c->height * c->width, c->channels, s->table[0]);
+            vit_normalize_prepared(s->images, &ready, &s->model->file.preprocessing, s->table[0]);
     } else {
         take_text(s, &input, text, 0);
     }

@@ -157,6 +157,20 @@ vit_status vit_session_features(const vit_session *s, float *features, vit_error
 
 /* ---- pictures that are not prepared yet ---- */
 
+typedef struct one {
+    const vit_session *session;
+    const vit_image *ready;
+} one;
+
+static vit_status ready_source(float *images, size_t first, size_t count, void *context,
+                               vit_error *error) {
+    (void)first, (void)count, (void)error;
+    const one *o = context;
+    vit_normalize_prepared(images, o->ready, &o->session->model->file.preprocessing,
+                           o->session->table[0]);
+    return VIT_OK;
+}
+
 /* Answers one prepared picture and frees it. logits or features may be NULL. */
 static vit_status answer(vit_session *s, vit_image *ready, const char *name, float *logits,
                          float *features, vit_error *error) {
@@ -164,7 +178,8 @@ static vit_status answer(vit_session *s, vit_image *ready, const char *name, flo
     vit_status status;
     float *own = logits ? NULL : vit_alloc(classes, sizeof *own);
     if (logits || own)
-        status = vit_embed_prepared(s, ready->pixels, 1, logits ? logits : own, features, error);
+        status =
+            embed(s, ready_source, &(one){s, ready}, 1, logits ? logits : own, features, error);
     else
         status = vit_fail_memory(error, "an answer", classes * sizeof *own);
     if (status != VIT_OK) vit_fail_prefix(error, status, name);
@@ -264,11 +279,12 @@ static vit_status picture_source(float *images, size_t first, size_t count, void
     (void)error;
     const many *m = context;
     const vit_config *c = &m->session->model->file.config;
-    const size_t pixels = c->height * c->width, values = pixels * c->channels;
+    const size_t values = c->height * c->width * c->channels;
     for (size_t i = first; i < first + count; i++, images += values) {
         if (!m->all_ready) prepare_task(i, 0, context);
         if (m->ready[i].pixels)
-            vit_normalize(images, m->ready[i].pixels, pixels, c->channels, m->session->table[0]);
+            vit_normalize_prepared(images, &m->ready[i], &m->session->model->file.preprocessing,
+                                   m->session->table[0]);
         else
             memset(images, 0, values * sizeof *images);
         vit_image_free(&m->ready[i]);

@@ -126,6 +126,7 @@ static int bits_of(const windows *w, size_t out, vit_arithmetic arithmetic) {
     case VIT_ARITHMETIC_TORCH:
         return torch_bits(w, out);
     case VIT_ARITHMETIC_PILLOW:
+    case VIT_ARITHMETIC_FLOAT:
     case VIT_ARITHMETIC_COUNT:
         break;
     }

@@ -5,6 +5,7 @@
 
 void vit_image_free(vit_image *image) {
     vit_free(image->pixels);
+    vit_free(image->floats);
     *image = (vit_image){0};
 }
 
@@ -107,14 +108,25 @@ vit_status vit_image_crop(vit_image *out, const vit_image *in, ptrdiff_t left, p
     if (background && (channels == 1 || channels == 3))
         for (size_t i = 0; i < width * height; i++)
             for (size_t c = 0; c < channels; c++) out->pixels[i * channels + c] = background[c];
+    if (in->floats) {
+        out->floats = vit_alloc(width * height, channels * sizeof *out->floats);
+        if (!out->floats) {
+            vit_image_free(out);
+            return vit_fail_memory(error, "crop", width * height * channels * sizeof(float));
+        }
+        for (size_t i = 0; i < width * height * channels; i++) out->floats[i] = out->pixels[i];
+    }
     size_t x, y;
     const size_t columns = overlap(left, width, in->width, &x);
     const size_t rows = overlap(top, height, in->height, &y);
     if (columns == 0) return VIT_OK;
     for (size_t i = y; i < y + rows; i++) {
         size_t from_x = (size_t)left + x, from_y = (size_t)top + i; /* wrap around to >= 0 */
-        memcpy(out->pixels + (i * width + x) * channels,
-               in->pixels + (from_y * in->width + from_x) * channels, columns * channels);
+        const size_t to = (i * width + x) * channels,
+                     from = (from_y * in->width + from_x) * channels;
+        memcpy(out->pixels + to, in->pixels + from, columns * channels);
+        if (out->floats)
+            memcpy(out->floats + to, in->floats + from, columns * channels * sizeof *in->floats);
     }
     return VIT_OK;
 }

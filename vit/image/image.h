@@ -18,6 +18,8 @@
 
 typedef struct vit_image {
     uint8_t *pixels; /* [height][width][channels], owned; freed by vit_image_free */
+    float *floats;   /* the same before they were rounded, owned: of a picture that was resized in
+                        floating point, and cropped after that; else NULL */
     size_t width, height;
     size_t channels;      /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA */
     unsigned orientation; /* by the file's EXIF data, 1 to 8; 0: unknown */
@@ -75,11 +77,13 @@ typedef enum vit_arithmetic {
     VIT_ARITHMETIC_TORCH,  /* weights of 15 bits and sign, scaled so that the largest fits; first
                               along the rows, as in torch.nn.functional.interpolate on uint8 with
                               antialias=True */
+    VIT_ARITHMETIC_FLOAT,  /* no rounding between the passes, nor after them: as in that function on
+                              float32, bilinear or bicubic */
     VIT_ARITHMETIC_COUNT,
 } vit_arithmetic;
 
 extern const char *const vit_filter_names[];     /* "nearest", "box", ..., NULL */
-extern const char *const vit_arithmetic_names[]; /* "pillow", "torch", NULL */
+extern const char *const vit_arithmetic_names[]; /* "pillow", "torch", "float", NULL */
 
 /* *filter = the filter of this name; false: there is none. */
 bool vit_filter_parse(const char *name, vit_filter *filter);
@@ -95,6 +99,11 @@ vit_status vit_image_resize(vit_image *out, const vit_image *in, size_t width, s
 vit_status vit_image_resize_as(vit_image *out, const vit_image *in, size_t width, size_t height,
                                vit_filter filter, vit_arithmetic arithmetic,
                                const vit_kernels *kernels, vit_error *error);
+
+/* The same in VIT_ARITHMETIC_FLOAT: out->floats has the result, out->pixels what it is rounded to.
+ * ARGUMENT also for other filters than bilinear and bicubic. */
+vit_status vit_image_resize_float(vit_image *out, const vit_image *in, size_t width, size_t height,
+                                  vit_filter filter, vit_error *error);
 
 /* A part of a picture. */
 typedef struct vit_window {

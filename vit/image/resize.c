@@ -26,6 +26,7 @@ VIT_CHECK_ROWS(vit_filter_names, VIT_FILTER_COUNT + 1);
 const char *const vit_arithmetic_names[] = {
     [VIT_ARITHMETIC_PILLOW] = "pillow",
     [VIT_ARITHMETIC_TORCH] = "torch",
+    [VIT_ARITHMETIC_FLOAT] = "float",
     NULL,
 };
 VIT_CHECK_ROWS(vit_arithmetic_names, VIT_ARITHMETIC_COUNT + 1);
@@ -285,6 +286,8 @@ vit_status vit_image_resize_as(vit_image *out, const vit_image *in, size_t width
                                const vit_kernels *kernels, vit_error *error) {
     const vit_image_rows size = {in->width, in->height, in->channels, NULL, NULL, NULL};
     const vit_window all = {0, 0, width, height};
+    if (arithmetic == VIT_ARITHMETIC_FLOAT)
+        return vit_image_resize_float(out, in, width, height, filter, error);
     vit_status status = new_result(out, width, height, in->channels, error);
     if (status != VIT_OK) return status;
     if (!kernels) kernels = vit_kernels_choose(VIT_CPU_AVX512);
@@ -324,7 +327,7 @@ vit_status vit_image_resize_rows(vit_image *out, const vit_image_rows *in, size_
                                  vit_arithmetic arithmetic, const vit_kernels *kernels,
                                  vit_error *error) {
     *out = (vit_image){0};
-    if (filter == VIT_FILTER_NEAREST || width >= in->width ||
+    if (filter == VIT_FILTER_NEAREST || width >= in->width || arithmetic == VIT_ARITHMETIC_FLOAT ||
         takes_columns_first(in, width, height, arithmetic))
         return resize_whole(out, in, width, height, window, filter, arithmetic, kernels, error);
     vit_status status = new_result(out, window->width, window->height, in->channels, error);

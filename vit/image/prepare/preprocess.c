@@ -265,6 +265,19 @@ void vit_normalize_table(float table[][256], const vit_preprocessing *p, size_t 
         for (int v = 0; v < 256; v++) table[c][v] = normalize(op, c, v);
 }
 
+void vit_normalize_prepared(float *image, const vit_image *ready, const vit_preprocessing *p,
+                            const float *table) {
+    const vit_operation *op = &p->operations[p->count - 1];
+    const size_t pixels = ready->width * ready->height, channels = ready->channels;
+    const float rescale = op->rescale > 0 ? (float)op->rescale : 1 / 255.F;
+    if (!ready->floats) {
+        vit_normalize(image, ready->pixels, pixels, channels, table);
+        return;
+    }
+    for (size_t i = 0; i < pixels * channels; i++)
+        image[i] = (ready->floats[i] * rescale - op->mean[i % channels]) / op->std[i % channels];
+}
+
 void vit_normalize(float *image, const uint8_t *bytes, size_t pixels, size_t channels,
                    const float *table) {
     for (size_t c = 0; c < channels; c++) /* one channel after the other is faster */

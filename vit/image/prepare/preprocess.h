@@ -113,6 +113,11 @@ vit_status vit_preprocess_opened(vit_image *out, vit_image_file *file, const vit
  *   - if `fused`, (v - mean * r) / (std * r) with r = 1 / rescale, as those on torchvision. */
 void vit_normalize_table(float table[][256], const vit_preprocessing *p, size_t channels);
 
+/* What NORMALIZE makes of a prepared picture: of its floats if it has them, unfused, else of its
+ * bytes. image: [height][width][channels]; table: as vit_normalize_table makes it. */
+void vit_normalize_prepared(float *image, const vit_image *ready, const vit_preprocessing *p,
+                            const float *table);
+
 /* image[i][c] = table[c][bytes[i][c]]. image, bytes: [pixels][channels]; table: [channels][256]. */
 void vit_normalize(float *image, const uint8_t *bytes, size_t pixels, size_t channels,
                    const float *table);

@@ -205,17 +205,19 @@ typedef struct processor {
     bool has_crop_pct; /* up to 383 the shorter side becomes size / crop_pct, and the middle is cut
                           out; from 384 on pictures are stretched */
     vit_filter filter; /* "resample" */
-    bool is_normalized_as_clip;
+    size_t means;      /* "image_mean" and "image_std": 0: .5, 1: CLIP's, 2: ImageNet's */
+    bool in_float;     /* pixels are rescaled before they are resized, and are not rounded then */
 } processor;
 
 static const processor processors[] = {
-    {"ViT", true, 224, true, false, false, VIT_FILTER_BILINEAR, false},
-    {"DeiT", true, 256, true, true, false, VIT_FILTER_BICUBIC, false},
-    {"Beit", true, 224, true, false, false, VIT_FILTER_BICUBIC, false},
-    {"CLIP", false, 224, false, true, false, VIT_FILTER_BICUBIC, true},
-    {"Bit", false, 224, false, true, false, VIT_FILTER_BICUBIC, true},
-    {"ConvNext", false, 384, false, false, true, VIT_FILTER_BICUBIC, false},
-    {"Siglip", false, 224, true, false, false, VIT_FILTER_BICUBIC, false},
+    {"ViT", true, 224, true, false, false, VIT_FILTER_BILINEAR, 0, false},
+    {"DeiT", true, 256, true, true, false, VIT_FILTER_BICUBIC, 0, false},
+    {"Beit", true, 224, true, false, false, VIT_FILTER_BICUBIC, 0, false},
+    {"CLIP", false, 224, false, true, false, VIT_FILTER_BICUBIC, 1, false},
+    {"Bit", false, 224, false, true, false, VIT_FILTER_BICUBIC, 1, false},
+    {"ConvNext", false, 384, false, false, true, VIT_FILTER_BICUBIC, 0, false},
+    {"Siglip", false, 224, true, false, false, VIT_FILTER_BICUBIC, 0, false},
+    {"DINOv3ViT", true, 224, true, false, false, VIT_FILTER_BILINEAR, 2, true},
 };
 
 /* The class that the file names, else the one that the library takes for the "model_type". */
@@ -234,16 +236,9 @@ static vit_status find_processor(const processor **found, const char **type,
         for (size_t k = 0; strncmp(*type, (*found)->name, n) == 0 && k < 5; k++)
             if (strcmp(*type + n, endings[k]) == 0) return VIT_OK;
     }
-    if (strncmp(*type, "DINOv3ViT", 9) == 0)
-        return vit_fail(
-            error, VIT_ERROR_UNSUPPORTED,
-            "%s: pictures are prepared by \"%s\", which resizes in floating point; that "
-            "is not supported: write \"ViTImageProcessorFast\" in its place to have "
-            "them resized in 8 bits, which changes features by less than a hundredth",
-            d->name, *type);
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: pictures are prepared by \"%s\", which is not supported: expected the "
-                    "ImageProcessor of ViT, DeiT, Beit, CLIP, Bit, ConvNext or Siglip",
+                    "ImageProcessor of ViT, DeiT, Beit, CLIP, Bit, ConvNext, Siglip or DINOv3ViT",
                     d->name, *type);
 }
 
@@ -342,14 +337,16 @@ static vit_status read_size(vit_their_config *d, const processor *c, json_t *obj
 
 static vit_status read_mean(vit_their_config *d, const processor *c, const json_t *object,
                             vit_error *error) {
-    static const double clip[2][3] = {{.48145466, .4578275, .40821073},
-                                      {.26862954, .26130258, .27577711}};
+    static const double usual[][2][3] = {
+        {{.5, .5, .5}, {.5, .5, .5}},
+        {{.48145466, .4578275, .40821073}, {.26862954, .26130258, .27577711}},
+        {{.485, .456, .406}, {.229, .224, .225}}};
     vit_prepare *p = &d->prepare;
     bool found;
     int normalizes = true;
     for (size_t i = 0; i < 3; i++) {
-        p->mean[i] = c->is_normalized_as_clip ? clip[0][i] : .5;
-        p->std[i] = c->is_normalized_as_clip ? clip[1][i] : .5;
+        p->mean[i] = usual[c->means][0][i];
+        p->std[i] = usual[c->means][1][i];
     }
     vit_status status = vit_read_flag(&normalizes, d, object, "do_normalize", error);
     if (status == VIT_OK) status = vit_read_triple(p->mean, &found, d, object, "image_mean", error);
@@ -436,10 +433,10 @@ static vit_status read_processor(vit_their_config *d, const char *usual, json_t 
     if (status == VIT_OK) status = read_steps(d, c, object, error);
     p->turns = true; /* by the library's load_image(), not by the processor */
     p->rounding = VIT_ROUNDING_FLOOR;
-    if (status != VIT_OK || !is_on_torchvision(type, d->version)) return status;
-    p->arithmetic = VIT_ARITHMETIC_TORCH;
+    if (status != VIT_OK || !(c->in_float || is_on_torchvision(type, d->version))) return status;
+    p->arithmetic = c->in_float ? VIT_ARITHMETIC_FLOAT : VIT_ARITHMETIC_TORCH;
     p->rounding = VIT_ROUNDING_ZERO;
-    p->fused = true;
+    p->fused = !c->in_float;
     return status;
 }
 

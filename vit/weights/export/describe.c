@@ -169,10 +169,11 @@ static bool has_share(const pictures *p, const vit_config *c) {
     return (double)r->height == height && (double)r->width == width;
 }
 
-/* Of Hugging Face's processors on Pillow and on torchvision: how they find the middle of an odd
- * number, and how their names end. */
-static const vit_rounding hf_rounding[] = {VIT_ROUNDING_FLOOR, VIT_ROUNDING_ZERO};
-static const char *const hf_endings[] = {"", "Fast"};
+/* Of Hugging Face's processors on Pillow, on torchvision, and there in floating point: how they
+ * find the middle of an odd number, and how their names end. */
+static const vit_rounding hf_rounding[] = {VIT_ROUNDING_FLOOR, VIT_ROUNDING_ZERO,
+                                           VIT_ROUNDING_ZERO};
+static const char *const hf_endings[] = {"", "Fast", "Fast"};
 VIT_CHECK_ROWS(hf_rounding, VIT_ARITHMETIC_COUNT);
 VIT_CHECK_ROWS(hf_endings, VIT_ARITHMETIC_COUNT);
 
@@ -293,16 +294,17 @@ static void add_config(vit_description *d, const vit_model_file *m) {
 }
 
 /* ViT's processor only squashes pictures, DeiT's squashes and crops, BiT's keeps the shape and
- * crops. */
+ * crops; DINOv3's resizes in floating point. */
 static void add_resize(vit_json_out *json, const pictures *p, const vit_config *c) {
     const vit_operation all = {.height = c->height, .width = c->width};
     const vit_operation *r = p->resize ? p->resize : &all;
     const bool is_shorter = r->shorter > 0, crops = p->crop;
     char name[64];
     snprintf(name, sizeof name, "%sImageProcessor%s",
-             is_shorter ? "Bit"
-             : crops    ? "DeiT"
-                        : "ViT",
+             r->arithmetic == VIT_ARITHMETIC_FLOAT ? "DINOv3ViT"
+             : is_shorter                          ? "Bit"
+             : crops                               ? "DeiT"
+                                                   : "ViT",
              hf_endings[r->arithmetic]);
     vit_json_text(json, "image_processor_type", name);
     vit_json_bool(json, "do_resize", true);

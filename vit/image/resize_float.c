@@ -1,0 +1,125 @@
+/* Resizing in floating point, as torch.nn.functional.interpolate does it on float32 with
+ * antialias=True: along the rows, then along the columns, every sum in float. */
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/image/pixels.h"
+#include <math.h>
+#include <string.h>
+
+/* The weights of one axis: output i is the sum of `count[i]` inputs from `first[i]` on. */
+typedef struct axis {
+    size_t in, out, room; /* room: weights of an output, at most */
+    size_t *first, *count;
+    float *weights; /* [out][room] */
+} axis;
+
+static float weigh(vit_filter filter, float x) {
+    const float a = -.5F;
+    x = fabsf(x);
+    if (filter == VIT_FILTER_BILINEAR) return x < 1 ? 1 - x : 0;
+    if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+    return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
+}
+
+static void axis_free(axis *a) {
+    vit_free(a->first);
+    vit_free(a->count);
+    vit_free(a->weights);
+}
+
+static vit_status axis_new(axis *a, size_t in, size_t out, vit_filter filter, vit_error *error) {
+    const float scale = (float)in / (float)out, inverse = scale >= 1 ? 1 / scale : 1;
+    const float reach = (filter == VIT_FILTER_BILINEAR ? 1.F : 2.F) * (scale >= 1 ? scale : 1);
+    *a = (axis){.in = in, .out = out, .room = 2 * (size_t)ceilf(reach) + 1};
+    a->first = vit_alloc(out, sizeof *a->first);
+    a->count = vit_alloc(out, sizeof *a->count);
+    a->weights = vit_alloc(out, a->room * sizeof *a->weights);
+    if (!a->first || !a->count || !a->weights)
+        return vit_fail_memory(error, "resize", out * a->room * sizeof *a->weights);
+    for (size_t i = 0; i < out; i++) {
+        float *w = a->weights + i * a->room, total = 0;
+        const float center = scale * ((float)i + .5F);
+        const float low = center - reach + .5F, high = center + reach + .5F;
+        a->first[i] = low > 0 ? (size_t)low : 0;
+        const size_t end = vit_min((size_t)high, in);
+        a->count[i] = vit_min(end - a->first[i], a->room);
+        for (size_t j = 0; j < a->count[i]; j++) {
+            w[j] = weigh(filter, ((float)(j + a->first[i]) - center + .5F) * inverse);
+            total += w[j];
+        }
+        for (size_t j = 0; j < a->count[i] && total != 0; j++) w[j] /= total;
+    }
+    return VIT_OK;
+}
+
+/* to: [out][channels] of a row of the picture. */
+static void along_row(float *to, const axis *a, const uint8_t *row, size_t channels) {
+    for (size_t x = 0; x < a->out; x++)
+        for (size_t c = 0; c < channels; c++) {
+            const uint8_t *from = row + a->first[x] * channels + c;
+            float sum = 0;
+            for (size_t j = 0; j < a->count[x]; j++)
+                sum += a->weights[x * a->room + j] * (float)from[j * channels];
+            *to++ = sum;
+        }
+}
+
+/* Rows that were resized wait in a ring, which has room for those that one output row needs. */
+static void resize(float *to, const vit_image *in, const axis *x, const axis *y, float *ring) {
+    const size_t samples = x->out * in->channels;
+    size_t done = 0;
+    for (size_t i = 0; i < y->out; i++, to += samples) {
+        if (done < y->first[i]) done = y->first[i];
+        for (; done < y->first[i] + y->count[i]; done++)
+            along_row(ring + done % y->room * samples, x,
+                      in->pixels + done * in->width * in->channels, in->channels);
+        memset(to, 0, samples * sizeof *to);
+        for (size_t j = 0; j < y->count[i]; j++) {
+            const float *row = ring + (y->first[i] + j) % y->room * samples;
+            const float w = y->weights[i * y->room + j];
+            for (size_t s = 0; s < samples; s++) to[s] += w * row[s];
+        }
+    }
+}
+
+static void round_levels(uint8_t *to, const float *from, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        to[i] = from[i] <= 0 ? 0 : from[i] >= 255 ? 255 : (uint8_t)(from[i] + .5F);
+}
+
+vit_status vit_image_resize_float(vit_image *out, const vit_image *in, size_t width, size_t height,
+                                  vit_filter filter, vit_error *error) {
+    axis x = {0}, y = {0};
+    float *ring = NULL;
+    const size_t samples = width * in->channels;
+    *out = (vit_image){0};
+    if (in->channels != 1 && in->channels != 3)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "resize: the picture has %zu channels, expected 1 or 3; convert it to grey "
+                        "or RGB first",
+                        in->channels);
+    if (filter != VIT_FILTER_BILINEAR && filter != VIT_FILTER_BICUBIC)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "resize: the filter is \"%s\", expected bilinear or bicubic in floating "
+                        "point",
+                        vit_filter_names[filter]);
+    vit_status status = vit_image_new(out, "resize", width, height, in->channels, error);
+    if (status != VIT_OK) return status;
+    status = axis_new(&x, in->width, width, filter, error);
+    if (status == VIT_OK) status = axis_new(&y, in->height, height, filter, error);
+    if (status == VIT_OK) {
+        ring = vit_alloc(y.room, samples * sizeof *ring);
+        out->floats = vit_alloc(height, samples * sizeof *out->floats);
+        if (!ring || !out->floats)
+            status = vit_fail_memory(error, "resize", height * samples * sizeof *ring);
+    }
+    if (status == VIT_OK) {
+        resize(out->floats, in, &x, &y, ring);
+        round_levels(out->pixels, out->floats, height * samples);
+    }
+    vit_free(ring);
+    axis_free(&x);
+    axis_free(&y);
+    if (status != VIT_OK) vit_image_free(out);
+    return status;
+}
