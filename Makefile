@@ -44,6 +44,7 @@ LIBS = $(shell pkg-config --libs $(filter-out stb,$(PKGS)) $(CODEC_PKGS)) -lm # 
 
 FLOORS   = vit/base vit/formats vit/kernels vit/tensors vit/text vit/image vit/image/codec \
   vit/image/digit vit/image/prepare vit/ops vit/ops/gemm vit/model vit/model/parts vit/model/run \
+  vit/search \
   vit/weights/file vit/weights/configs vit/weights/layout vit/weights/export vit/weights \
   datasets datasets/made \
   vit/explain vit/report vit/train/augment vit/train/recipe vit/train/step vit/train/measure \

@@ -15,7 +15,7 @@ examples() {
 # What the examples name.
 mkdir -p scans photos pets/cat pets/dog runs data/mnist
 cp "$published/picture.png" seven.png
-for name in cat.png cat.jpg row.png line.png; do cp seven.png $name; done
+for name in cat.png cat.jpg row.png line.png beach.jpg; do cp seven.png $name; done
 for directory in scans photos pets/cat pets/dog; do
     for i in 1 2 3 4 5 6 7 8; do cp seven.png $directory/$i.png; done
 done
@@ -57,6 +57,7 @@ run_example() {
 
 # Those of vit-train first: their models are named by others.
 all="vit-train vit-classify vit-evaluate vit-info vit-convert vit-report vit-explain vit-read"
+all="$all vit-search"
 for program in $all; do
     examples $program >examples
     check "$program has examples" test -s examples

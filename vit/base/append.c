@@ -30,6 +30,33 @@ vit_status vit_append_new(vit_append **out, const char *path, vit_error *error) 
     return reason == EEXIST ? VIT_OK : vit_fail_errno(error, reason, "cannot make %s", path);
 }
 
+vit_status vit_append_open(vit_append **out, const char *path, uint64_t size, vit_error *error) {
+    *out = NULL;
+    vit_append *a = vit_alloc(1, sizeof *a);
+    if (a) a->path = vit_strdup(path);
+    if (!a || !a->path) {
+        vit_free(a);
+        return vit_fail_memory(error, path, sizeof *a);
+    }
+    do a->file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    while (a->file < 0 && errno == EINTR);
+    if (a->file >= 0 && ftruncate(a->file, (off_t)size) == 0) {
+        *out = a;
+        return VIT_OK;
+    }
+    const int reason = errno;
+    if (a->file >= 0) close(a->file);
+    vit_free(a->path);
+    vit_free(a);
+    return vit_fail_errno(error, reason, "cannot write %s", path);
+}
+
+vit_status vit_append_sync(vit_append *a, vit_error *error) {
+    if (fsync(a->file) != 0 && errno != EINVAL)
+        return vit_fail_errno(error, errno, "cannot write %s", a->path);
+    return VIT_OK;
+}
+
 vit_status vit_append_put(vit_append *a, const void *data, size_t size, vit_error *error) {
     const char *bytes = data;
     while (size > 0) {

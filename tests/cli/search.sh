@@ -1,0 +1,101 @@
+#!/bin/sh
+# vit-search: an index of pictures, killed while it is made and changed while it is read.
+. "$(dirname "$0")/../shell"
+
+given_model
+mkdir -p photos/more
+python3 - <<'END' || exit 1
+import struct, zlib, random
+def png(path, seed):
+    r = random.Random(seed)
+    x, y, w, h = r.randrange(16), r.randrange(16), r.randrange(3, 12), r.randrange(3, 12)
+    rows = b"".join(b"\0" + bytes(255 if x <= i < x + w and y <= j < y + h else r.randrange(40)
+                                  for i in range(28)) for j in range(28))
+    def chunk(kind, data):
+        return (struct.pack(">I", len(data)) + kind + data +
+                struct.pack(">I", zlib.crc32(kind + data)))
+    with open(path, "wb") as f:
+        head = struct.pack(">IIBBBBB", 28, 28, 8, 0, 0, 0, 0)
+        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) +
+                chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+for i in range(1000):
+    png(f"photos/{'more/' if i % 3 else ''}p{i:04}.png", i)
+END
+cp photos/p0000.png photos/copy.png
+
+run 2 "" "-o INDEX is missing" vit-search build photos --model digits.safetensors
+run 1 "" "absent is no folder" vit-search build absent -o i --model digits.safetensors
+rm -f i
+
+# ---- killed until it is done; whenever it is killed, what there is can be searched ----
+
+killed=0 pictures=0 lost=0
+for round in 1 2 3 4 5; do
+    size=$({ wc -c <i; } 2>/dev/null || echo 0)
+    vit-search build photos -o i --model digits.safetensors >/dev/null 2>&1 &
+    builder=$!
+    # until the file grows, or the builder has ended
+    while kill -0 $builder 2>/dev/null; do
+        [ "$({ wc -c <i; } 2>/dev/null || echo 0)" -le "$size" ] || break
+        sleep 0.01
+    done
+    kill -9 $builder 2>/dev/null && killed=$((killed + 1))
+    wait $builder 2>/dev/null
+    vit-search i photos/p0000.png --top 2000 --json >found 2>/dev/null || : >found
+    now=$(wc -l <found)
+    [ "$now" -ge "$pictures" ] || lost=1
+    pictures=$now
+done
+check "it was killed" test $killed -gt 2
+check "nothing was lost" test $lost -eq 0
+check "some pictures were written before" test $pictures -gt 0
+run 0 '"added"' "" vit-search build photos -o i --model digits.safetensors --json
+mv out answer
+json "the rest was added" answer "r[0]['kept'] == $pictures and r[0]['added'] == 1001 - $pictures
+    and r[0]['failed'] == r[0]['changed'] == r[0]['vanished'] == 0"
+run 0 "1,001 added" "" vit-search build photos -o whole --model digits.safetensors
+run 1 "" "p0001.png is no picture" vit-search i photos/p0001.png
+vit-search i photos/p0003.png --top 2000 --json | sort >found
+vit-search whole photos/p0003.png --top 2000 --json | sort >expected
+check "it finds what an index made at once finds" cmp found expected
+check "all pictures" test "$(wc -l <found)" -eq 1001
+
+# ---- answers ----
+
+run 0 "photos/p0003.png" "" vit-search i photos/p0003.png --top 1 --html sheet.html
+check "the sheet has the picture in it" grep -q 'src="data:image/png;base64,' sheet.html
+check "and needs nothing else" sh -c "! grep -Eq '(src|href)=\"[^d]' sheet.html"
+run 0 copy.png "" vit-search i --duplicates 0.99999 --json
+mv out answer
+json "a copy is found" answer 'sorted(["photos/copy.png", "photos/p0000.png"]) in
+    [sorted(x["files"]) for x in r]'
+VIT_CPU=scalar vit-search i photos/p0003.png --top 50 --threads 1 >scalar
+vit-search i photos/p0003.png --top 50 --threads 3 >threads
+check "threads and instruction sets change no digit" cmp scalar threads
+
+# ---- changes ----
+
+rm photos/copy.png photos/p0003.png
+cp photos/p0006.png photos/p0009.png
+echo "no picture" >photos/p0012.png
+run 1 '"vanished"' "p0012.png" vit-search build photos -o i --json
+mv out answer
+json "changes are seen" answer "r[0]['vanished'] == 3 and r[0]['changed'] == 1 and
+    r[0]['added'] == 0 and r[0]['failed'] == 1"
+run 0 p0009.png "" vit-search i photos/p0006.png --top 2000 --json
+mv out answer
+json "what is gone is not found" answer "len(r) == 998 and not [x for x in r
+    if x['file'] in ('photos/copy.png', 'photos/p0003.png', 'photos/p0012.png')]"
+json "the first are the same" answer "sorted(x['file'] for x in r[:2]) ==
+    ['photos/p0006.png', 'photos/p0009.png'] and r[0]['score'] == r[1]['score']"
+mkdir other
+cp photos/p0006.png other/extra.png
+run 0 ": 1 added, 0 changed, 0 vanished" "" vit-search build other -o i
+
+# ---- what is refused ----
+
+run 1 "" "with a text tower" vit-search i "a dog on a beach"
+run 1 "" "is no index of pictures" vit-search digits.safetensors photos/p0006.png
+run 1 "" "another model" vit-search i photos/p0006.png --model mnist
+run 1 "" "another model" vit-search build photos -o i --model mnist
+run 2 "" "one PICTURE is expected" vit-search i

@@ -1,0 +1,18 @@
+/* Compiled with its own flags (see the Makefile), as kernels_avx2.c. */
+#include "vit/kernels/dots.h"
+
+#ifdef __AVX2__
+
+#include "vit/kernels/dots.inc"
+
+vit_dots *vit_dots_avx2(void) {
+    return dots;
+}
+
+#else
+
+vit_dots *vit_dots_avx2(void) {
+    return NULL;
+}
+
+#endif
