@@ -30,12 +30,14 @@ static inline vit_ids vit_texts_get(const vit_texts *t, size_t index) {
 }
 
 /* One part of a data set. A record is a picture, or a text (`source`); its answer is a class
- * (`labels`), or a text (`target`). */
+ * (`labels`), or any number of classes (`target` as well, vit_records_list_classes), or a text
+ * (`target`). */
 typedef struct vit_records {
     size_t count;     /* 0: the part is absent */
     uint8_t *pixels;  /* [count][height][width][channels], prepared, not normalised; only the first
                          records if the set is too large for memory. NULL for texts */
-    uint16_t *labels; /* [count], each < classes; NULL if the answers are texts */
+    uint16_t *labels; /* [count], each < classes; NULL if the answers are texts. Where a picture has
+                         several classes, the first; 0 if it has none */
     vit_files *files; /* NULL: all records are in `pixels` */
     vit_drawing *drawing; /* if not NULL, no record is in memory: each is drawn when it is used */
     vit_texts source, target;
@@ -44,6 +46,12 @@ typedef struct vit_records {
     char **names;   /* [count] files that the records in memory come from; NULL: `files` has them,
                        or there are none. See vit_record_file */
 } vit_records;
+
+/* Whether the answers are any number of classes: those of a record are vit_texts_get of `target`,
+ * ascending. */
+static inline bool vit_records_list_classes(const vit_records *r) {
+    return r->labels && r->target.at;
+}
 
 #define VIT_MAX_NOTES 8
 
@@ -115,6 +123,9 @@ typedef struct vit_dataset_options {
     const vit_vocabulary *source_vocabulary, *target_vocabulary;
     bool empty_classes;         /* classes may have no training picture */
     bool parts_are_classes;     /* classes may be called train, val or test, as parts are */
+    bool multi_label;           /* a picture of a table may have several classes, or none, and those
+                                   of folders have one each: vit_records_list_classes. ARGUMENT for
+                                   other data */
     size_t cache;               /* instead of VIT_DATASET_CACHE; 0: that */
     int threads;                /* threads that decode pictures on opening; 0: one */
     const vit_kernels *kernels; /* kernels that resample them; NULL: the best of this processor */

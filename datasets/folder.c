@@ -303,9 +303,16 @@ static vit_status check_names(const vit_tree *tree, const char *path, vit_error 
 static vit_status check_classes(const vit_tree *tree, const left_out *l, const char *path,
                                 bool may_be_empty, vit_error *error) {
     const vit_tree_part *part = &tree->train;
-    size_t class = 0, i = 0;
-    for (; i < part->count && part->files[i].label == class; class ++)
-        while (i < part->count && part->files[i].label == class) i++;
+    size_t class = 0;
+    bool *has_picture = vit_alloc(tree->class_count, sizeof *has_picture);
+    if (!has_picture) return vit_fail_memory(error, "classes", tree->class_count);
+    for (size_t i = 0; i < part->count; i++) {
+        const vit_tree_file *file = &part->files[i];
+        if (!file->classes) has_picture[file->label] = true;
+        for (size_t k = 0; k < file->class_id_count; k++) has_picture[file->class_ids[k]] = true;
+    }
+    while (class < tree->class_count && has_picture[class]) class ++;
+    vit_free(has_picture);
     if (class < tree->class_count && (!may_be_empty || part->count == 0)) {
         vit_string problems = left_out_text(l);
         vit_fail(error, VIT_ERROR_FORMAT,
@@ -374,7 +381,8 @@ static void hash_part(char checksum[65], const vit_tree_part *part, bool all) {
         const vit_tree_file *file = &part->files[i];
         const char *name = file->path + file->name;
         if (file->is_held_back && !all) continue;
-        if (file->class) vit_sha256_add(&hash, file->class, strlen(file->class) + 1);
+        const char *class = file->classes ? file->classes : file->class;
+        if (class) vit_sha256_add(&hash, class, strlen(class) + 1);
         vit_sha256_add(&hash, name, strlen(name) + 1);
         vit_sha256_add(&hash, file->digest, sizeof file->digest);
     }
@@ -409,8 +417,13 @@ static vit_status prepare_part(vit_records *records, vit_dataset *set, vit_tree_
 }
 
 /* Moves labels and paths of the files to the records. */
-static vit_status hand_over(vit_records *records, vit_tree_part *part, vit_error *error) {
+static vit_status hand_over(vit_records *records, vit_tree_part *part, bool multi_label,
+                            vit_error *error) {
     const size_t count = part->count;
+    if (multi_label) {
+        const vit_status status = vit_tree_list_classes(&records->target, part, error);
+        if (status != VIT_OK) return status;
+    }
     records->labels = vit_alloc(count, sizeof *records->labels);
     if (!records->labels) return vit_fail_memory(error, "labels", count * 2);
     for (size_t i = 0; i < count; i++) records->labels[i] = part->files[i].label;
@@ -509,14 +522,14 @@ static vit_status read_parts(vit_dataset *out, vit_tree *tree, left_out *l, cons
 }
 
 static vit_status finish(vit_dataset *out, vit_tree *tree, left_out *l, const char *path,
-                         vit_error *error) {
+                         bool multi_label, vit_error *error) {
     const vit_tree_part *first = tree->train.count > 0  ? &tree->train
                                  : tree->test.count > 0 ? &tree->test
                                                         : &tree->val;
     hash_part(out->checksum, first, true);
-    vit_status status = hand_over(&out->train, &tree->train, error);
-    if (status == VIT_OK) status = hand_over(&out->val, &tree->val, error);
-    if (status == VIT_OK) status = hand_over(&out->test, &tree->test, error);
+    vit_status status = hand_over(&out->train, &tree->train, multi_label, error);
+    if (status == VIT_OK) status = hand_over(&out->val, &tree->val, multi_label, error);
+    if (status == VIT_OK) status = hand_over(&out->test, &tree->test, multi_label, error);
     if (status == VIT_OK && tree->test_is_val) {
         vit_records_free(&out->test); /* none, but labels and paths are arrays of 0 */
         out->test = out->val;
@@ -532,9 +545,11 @@ static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
     vit_tree tree;
     left_out l = {0};
     out->kernels = options->kernels;
-    vit_status status = vit_tree_scan(&tree, directory->path, options->need | options->want, error);
+    vit_status status = vit_tree_scan(&tree, directory->path, options->need | options->want,
+                                      options->multi_label, error);
     if (status == VIT_OK) status = read_parts(out, &tree, &l, directory->path, options, error);
-    if (status == VIT_OK) status = finish(out, &tree, &l, directory->path, error);
+    if (status == VIT_OK)
+        status = finish(out, &tree, &l, directory->path, options->multi_label, error);
     if (status == VIT_OK) status = vit_duplicates_note(out, options->threads, error);
     if (status != VIT_OK && tree.no_table) {
         vit_error first = *error;

@@ -450,12 +450,13 @@ void vit_tree_part_free(vit_tree_part *part) {
     *part = (vit_tree_part){0};
 }
 
-vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts, vit_error *error) {
+vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts, bool multi_label,
+                         vit_error *error) {
     layout l = {0};
     vit_error why = {0};
     bool listed = false;
     *out = (vit_tree){0};
-    vit_status status = vit_listed_scan(out, &listed, root, parts, &why);
+    vit_status status = vit_listed_scan(out, &listed, root, parts, multi_label, &why);
     if (listed || status == VIT_ERROR_MEMORY) {
         if (!(parts & VIT_PART_TEST)) vit_tree_part_free(&out->test);
         return status == VIT_OK ? VIT_OK : vit_fail(error, status, "%s", why.message);
@@ -489,9 +490,28 @@ vit_status vit_tree_test_all(vit_tree *tree, vit_error *error) {
     return VIT_OK;
 }
 
+vit_status vit_tree_list_classes(vit_texts *t, const vit_tree_part *part, vit_error *error) {
+    size_t count = 0;
+    for (size_t i = 0; i < part->count; i++)
+        count += part->files[i].classes ? part->files[i].class_id_count : 1;
+    t->ids = vit_alloc(count, sizeof *t->ids);
+    t->at = vit_alloc(part->count + 1, sizeof *t->at);
+    if (!t->ids || !t->at) return vit_fail_memory(error, "labels", count * sizeof *t->ids);
+    for (size_t i = 0; i < part->count; i++) {
+        const vit_tree_file *file = &part->files[i];
+        const size_t at = t->at[i], own = file->classes ? file->class_id_count : 1;
+        for (size_t k = 0; k < own; k++)
+            t->ids[at + k] = file->classes ? file->class_ids[k] : file->label;
+        t->at[i + 1] = at + own;
+    }
+    return VIT_OK;
+}
+
 void vit_tree_file_free(vit_tree_file *file) {
     vit_free(file->path);
     vit_free(file->problem);
+    vit_free(file->classes);
+    vit_free(file->class_ids);
     *file = (vit_tree_file){0};
 }
 

@@ -9,6 +9,9 @@ typedef struct vit_tree_file {
     size_t name;       /* path + name is the path from the class's folder on */
     const char *class; /* by a table, in which the name has none; NULL: the name begins with it */
     uint16_t label;
+    char *classes;       /* of a table of several classes: all names, joined by semicolons; owned */
+    uint32_t *class_ids; /* their numbers, ascending; `label` is the first, or 0; owned */
+    size_t class_id_count;
     bool is_held_back;    /* it was in a training folder and is held back for the test */
     size_t position;      /* among the files of the training folders */
     char *problem;        /* a sentence that says why it is left out, or NULL */
@@ -62,12 +65,16 @@ vit_status vit_tree_share_out(vit_tree *tree, vit_error *error);
  * of a class whose names have the smallest hashes, one of VIT_TEST_SHARE, are the test part; the
  * training files are then found, too. Hidden files and those that systems leave
  * (vit_name_is_wanted) are ignored. Links to folders are followed unless they lead to a folder that
- * they lie in. The caller calls vit_tree_free, also on
- * failure. */
-vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts, vit_error *error);
+ * they lie in. multi_label: a table may give a picture several classes, or none. The caller calls
+ * vit_tree_free, also on failure. */
+vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts, bool multi_label,
+                         vit_error *error);
 
 /* Moves all training files to the test part, in their original order. Errors: MEMORY. */
 vit_status vit_tree_test_all(vit_tree *tree, vit_error *error);
+
+/* *t = the classes of each file: one, if it is of a folder. */
+vit_status vit_tree_list_classes(vit_texts *t, const vit_tree_part *part, vit_error *error);
 
 void vit_tree_part_free(vit_tree_part *part);
 void vit_tree_free(vit_tree *tree);

@@ -1,4 +1,4 @@
-"""Made from vit/vit.h, maps.h and texts.h by generate.py: do not edit."""
+"""Made from vit/vit.h, maps.h, texts.h and labels.h by generate.py: do not edit."""
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p,
                     c_double, c_float, c_int, c_int64, c_size_t, c_uint8, c_uint32,
                     c_uint64, c_void_p)
@@ -584,6 +584,33 @@ class vit_neighbour(Structure):
     ]
 
 
+class vit_label_score(Structure):
+    _fields_ = [
+        ("images", c_size_t),
+        ("answered", c_size_t),
+        ("right", c_size_t),
+        ("average_precision", c_double),
+    ]
+
+
+class vit_label_evaluation(Structure):
+    _fields_ = [
+        ("data", c_char * 256),
+        ("which", c_char_p),
+        ("images", c_size_t),
+        ("classes", c_size_t),
+        ("exact", c_size_t),
+        ("loss", c_double),
+        ("threshold", c_double),
+        ("mean_average_precision", c_double),
+        ("micro_f1", c_double),
+        ("macro_f1", c_double),
+        ("unknown_images", c_size_t),
+        ("seconds", c_double),
+        ("scores", POINTER(vit_label_score)),
+    ]
+
+
 # name: (result, parameters)
 FUNCTIONS = {
     "vit_version": (c_char_p, []),
@@ -694,4 +721,7 @@ FUNCTIONS = {
         c_size_t, POINTER(vit_error)]),
     "vit_teaching_model": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_error)]),
     "vit_teaching_save": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
+    "vit_evaluate_labels": (c_int, [c_void_p, POINTER(vit_evaluate_options),
+        POINTER(vit_label_evaluation), POINTER(vit_error)]),
+    "vit_label_evaluation_clear": (None, [POINTER(vit_label_evaluation)]),
 }

@@ -182,6 +182,128 @@ static void test_refused(void **state) {
     vit_dataset_close(&set);
 }
 
+/* ---- several classes a picture ---- */
+
+static const vit_dataset_options lists = {.want = BOTH, .multi_label = true};
+
+/* Of pictures 0 .. 11, number i is of "a b" if i is odd, of "c" if i % 3 is 0, and else of none. */
+static void check_lists(const char *data, const char *first) {
+    vit_dataset set;
+    size_t pictures = 0;
+    open_set(&set, data, &lists);
+    assert_int_equal(set.classes, 2);
+    assert_string_equal(set.labels[0], first);
+    assert_string_equal(set.labels[1], "c");
+    const vit_records *parts[] = {&set.train, &set.test};
+    for (size_t p = 0; p < 2; p++) {
+        assert_true(vit_records_list_classes(parts[p]));
+        for (size_t i = 0; i < parts[p]->count; i++, pictures++) {
+            const unsigned number = vit_record_pixels(&set, parts[p], i)[1];
+            const vit_ids list = vit_texts_get(&parts[p]->target, i);
+            size_t count = 0;
+            if (number % 2 == 1) assert_int_equal(list.ids[count++], 0);
+            if (number % 3 == 0) assert_int_equal(list.ids[count++], 1);
+            assert_int_equal(list.count, count);
+            assert_int_equal(parts[p]->labels[i], count > 0 ? list.ids[0] : 0);
+        }
+    }
+    assert_int_equal(pictures, 12);
+    vit_dataset_close(&set);
+}
+
+/* Writes 12 rows: `form` has the number, then the text of its classes out of the four. */
+static void put_lists(const char *path, const char *title, const char *form,
+                      const char *const texts[4]) {
+    char text[4000];
+    size_t length = (size_t)snprintf(text, sizeof text, "%s", title);
+    for (int i = 0; i < 12; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, form, i,
+                                   texts[i % 2 + (i % 3 == 0 ? 2 : 0)]);
+    put_table(path, text);
+}
+
+static void test_several_classes(void **state) {
+    (void)state;
+    static const char *const semicolons[] = {"", "a b", " c ", "c; a b"},
+                             *const spaces[] = {"", "ab", "c", "c ab c"},
+                             *const ones[] = {"0,0", "1,0", "0,1.0", "1,1"},
+                             *const json[] = {"[]", "[\"a b\"]", "[\"c\"]", "[\"c\", \"a b\"]"};
+    vit_dataset one, other;
+    const char *const names[] = {"a", "b", "c", "d"};
+    for (size_t i = 0; i < 4; i++) put_pictures(names[i], 12);
+    put_lists("a/metadata.csv", "file,labels\n", "%d.png,%s\n", semicolons);
+    check_lists("a", "a b");
+    put_lists("b/metadata.csv", "image_id,tags\n", "%d,%s\n", spaces);
+    check_lists("b", "ab");
+    put_lists("c/train.csv", "file,a b,c\n", "%d.png,%s\n", ones);
+    check_lists("c", "a b");
+    put_lists("d/metadata.jsonl", "", "{\"file_name\": \"%d.png\", \"labels\": %s}\n", json);
+    check_lists("d", "a b");
+    open_set(&one, "a", &lists);
+    open_set(&other, "c", &lists);
+    assert_string_equal(one.checksum, other.checksum); /* of the same classes */
+    vit_dataset_close(&other);
+    put_lists("c/train.csv", "file,a b,c\n", "%d.png,%s\n",
+              (const char *const[]){"0,0", "1,0", "0,1", "0,1"});
+    open_set(&other, "c", &lists);
+    assert_string_not_equal(one.checksum, other.checksum);
+    vit_dataset_close(&one);
+    vit_dataset_close(&other);
+}
+
+static void test_folders_have_one_class(void **state) {
+    (void)state;
+    vit_dataset set;
+    put_pictures("a/cat", 6);
+    put_pictures("a/dog", 6);
+    open_set(&set, "a", &lists);
+    assert_true(vit_records_list_classes(&set.train));
+    for (size_t i = 0; i < set.train.count; i++) {
+        const vit_ids list = vit_texts_get(&set.train.target, i);
+        assert_true(list.count == 1 && list.ids[0] == set.train.labels[i]);
+    }
+    vit_dataset_close(&set);
+}
+
+static void assert_lists_refused(const char *table, const char *reason) {
+    vit_dataset set;
+    vit_error error;
+    put_table("a/train.csv", table);
+    assert_int_equal(vit_dataset_open(&set, "a", &lists, &error), VIT_ERROR_FORMAT);
+    if (!strstr(error.message, reason)) fail_msg("'%s' lacks '%s'", error.message, reason);
+}
+
+static void test_lists_refused(void **state) {
+    (void)state;
+    put_pictures("a", 4);
+    assert_lists_refused("file,x,y\n0.png,1,2\n1.png,0,1\n", "line 2: column y has \"2\"");
+    assert_lists_refused("file,labels\n0.png,a\n0.png,a;b\n1.png,b\n",
+                         "is of class \"a\" in one line of its table, and of \"a;b\"");
+    assert_lists_refused("file,labels\n0.png,\n1.png,\n", "has no class");
+}
+
+static void check_two_classes(const vit_dataset *set) {
+    assert_true(set->classes == 2);
+}
+
+static void test_faults_of_lists(void **state) {
+    (void)state;
+    put_pictures("a", 4);
+    put_table("a/metadata.jsonl", "{\"file_name\": \"0.png\", \"labels\": [\"x\", \"y\"]}\n"
+                                  "{\"file_name\": \"1.png\", \"labels\": []}\n"
+                                  "{\"file_name\": \"2.png\", \"labels\": \"y;x\"}\n");
+    for (long n = 1;; n++) {
+        open_with_fault("a", &lists, n, check_two_classes);
+        if (!fault_call()) break;
+    }
+    assert_int_equal(unlink("a/metadata.jsonl"), 0);
+    put_table("a/train.csv", "file,x,y\n0,1,1\n1,0,0\n2,0,1\n");
+    for (long n = 1;; n++) {
+        open_with_fault("a", &lists, n, check_two_classes);
+        if (!fault_call()) break;
+    }
+}
+
 /* A picture that cannot be read is left out. */
 static void check_set(const vit_dataset *set) {
     assert_true(set->classes == 2 && set->train.count >= 3);
@@ -206,6 +328,10 @@ int main(void) {
         IN_DIRECTORY(test_checksum),
         IN_DIRECTORY(test_refused),
         IN_DIRECTORY(test_faults),
+        IN_DIRECTORY(test_several_classes),
+        IN_DIRECTORY(test_folders_have_one_class),
+        IN_DIRECTORY(test_lists_refused),
+        IN_DIRECTORY(test_faults_of_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

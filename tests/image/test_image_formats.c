@@ -190,6 +190,13 @@ static void refuses_too_many_pixels(void **state) {
     assert_refused(tga, sizeof tga, VIT_ERROR_UNSUPPORTED, "65535 x 65535 pixels");
 }
 
+/* A few bytes do not take the memory of a large picture. */
+static void refuses_more_pixels_than_bytes_can_hold(void **state) {
+    static const char gif[] = "GIF89a\0\x20\0\x20\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0;";
+    assert_refused(gif, sizeof gif - 1, VIT_ERROR_FORMAT, "bytes cannot hold 8192 x 8192 pixels");
+    assert_refused("P4 9000 9000\n", 13, VIT_ERROR_FORMAT, "13 bytes cannot hold 9000 x 9000");
+}
+
 static void refuses_what_a_format_has_not(void **state) {
     static const char cur[] = "\0\0\2\0\1\0\x10\x10\0\0\1\0\1\0\x30\0\0\0\x16\0\0\0";
     assert_refused("P5 1 1 0\n.", 10, VIT_ERROR_FORMAT, "largest sample is 0");
@@ -229,6 +236,7 @@ int main(void) {
         cmocka_unit_test(refuses_cut_files),
         cmocka_unit_test(survives_changed_bytes),
         cmocka_unit_test(refuses_too_many_pixels),
+        cmocka_unit_test(refuses_more_pixels_than_bytes_can_hold),
         cmocka_unit_test(refuses_what_a_format_has_not),
         cmocka_unit_test(names_libraries_that_are_missing),
     };

@@ -3,6 +3,7 @@
 #include "tests/support/check.h"
 #include "tests/support/fault.h"
 #include "tests/support/noise.h"
+#include "tests/support/stored_batch.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/train/recipe/preset.h"
@@ -47,25 +48,6 @@ static float *floats(const fixture *f, const char *name, size_t *count) {
     return values;
 }
 
-typedef struct batch {
-    float *images, *labels;
-    size_t pixels;
-    uint32_t step;
-} batch;
-
-/* Keys as in make_networks.py: the step is the epoch, positions are those of the batch. */
-static vit_status copy_batch(float *images, size_t *labels, vit_sample_key *keys, size_t first,
-                             size_t count, const vit_batch_room *room, void *context,
-                             vit_error *error) {
-    (void)room, (void)error;
-    const batch *b = context;
-    for (size_t i = 0; i < count; i++)
-        keys[i] = (vit_sample_key){.epoch = b->step, .position = (uint32_t)(first + i)};
-    memcpy(images, b->images + first * b->pixels, count * b->pixels * sizeof *images);
-    for (size_t i = 0; i < count; i++) labels[i] = (size_t)b->labels[first + i];
-    return VIT_OK;
-}
-
 /* One step, which must succeed; returns its loss. */
 static double take_step(vit_trainer *t, double lr, vit_batch_source *source, void *context) {
     vit_error error;
@@ -75,12 +57,19 @@ static double take_step(vit_trainer *t, double lr, vit_batch_source *source, voi
     return loss;
 }
 
-static batch read_batch(const fixture *f, size_t step) {
+static stored_batch read_batch(const fixture *f, size_t step) {
     char input[32], labels[32];
     snprintf(input, sizeof input, "input.%zu", step);
     snprintf(labels, sizeof labels, "labels.%zu", step);
-    return (batch){floats(f, input, NULL), floats(f, labels, NULL),
-                   f->config.height * f->config.width * f->config.channels, (uint32_t)step};
+    size_t count;
+    stored_batch b = {floats(f, input, NULL),
+                      floats(f, labels, &count),
+                      f->config.height * f->config.width * f->config.channels,
+                      (uint32_t)step,
+                      f->recipe.multi_label ? f->config.classes : 0,
+                      vit_alloc(count, sizeof *b.lists)};
+    assert_non_null(b.lists);
+    return b;
 }
 
 static double norm(const float *x, size_t n) {
@@ -95,15 +84,16 @@ static void take_steps(const fixture *f, vit_trainer *t) {
     float *norms = floats(f, "train.norm", NULL);
     const uint64_t warmup = vit_warmup_steps(&f->recipe, STEPS);
     for (size_t s = 0; s < STEPS; s++) {
-        batch b = read_batch(f, s);
+        stored_batch b = read_batch(f, s);
         const double rate = vit_learning_rate(lr, warmup, s, STEPS);
-        const double loss = take_step(t, rate, copy_batch, &b);
+        const double loss = take_step(t, rate, stored_batch_source, &b);
         const double found = norm(vit_trainer_gradient(t), vit_trainer_get(t).table->size);
         assert_true(fabs(rate - (double)rates[s]) <= 1e-7 * lr);
         assert_true(fabs(loss - (double)losses[s]) <= 1e-5 * (double)losses[s]);
         assert_true(fabs(found - (double)norms[s]) <= 1e-4 * (double)norms[s]);
         vit_free(b.images);
         vit_free(b.labels);
+        vit_free(b.lists);
     }
     vit_free(rates);
     vit_free(losses);
@@ -144,12 +134,31 @@ static void ten_steps(const char *name, const vit_kernels *kernels, int threads)
 }
 
 static void ten_steps_match_pytorch(void **unused) {
-    static const char *const names[] = {
-        "muon",          "muon_cct",       "lecture_grey", "lecture_colour",  "timm_grey",
-        "timm_colour",   "timm_odd",       "timm_one",     "post_sinusoidal", "post_mean",
-        "mean_sincos2d", "class_sincos2d", "cct",          "cct_one",         "conv_class",
-        "conv_mean",     "drop_path",      "no_positions", "drop_path_post",  "rope_mixed",
-        "eva",           "norms_inside",   "relative",     "relative_shared"};
+    static const char *const names[] = {"muon",
+                                        "muon_cct",
+                                        "lecture_grey",
+                                        "lecture_colour",
+                                        "timm_grey",
+                                        "timm_colour",
+                                        "timm_odd",
+                                        "timm_one",
+                                        "post_sinusoidal",
+                                        "post_mean",
+                                        "mean_sincos2d",
+                                        "class_sincos2d",
+                                        "cct",
+                                        "cct_one",
+                                        "conv_class",
+                                        "conv_mean",
+                                        "drop_path",
+                                        "no_positions",
+                                        "drop_path_post",
+                                        "rope_mixed",
+                                        "multi_label",
+                                        "eva",
+                                        "norms_inside",
+                                        "relative",
+                                        "relative_shared"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         ten_steps(names[i], vit_kernels_choose(VIT_CPU_AVX512), 2);
         ten_steps(names[i], vit_kernels_scalar(), 1);

@@ -13,6 +13,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_BATCH 512
@@ -158,6 +159,11 @@ static vit_status fail_strange(const vit_dataset *d, const vit_model *m, const v
                     name, model.count, d->name, ours, theirs);
 }
 
+static int compare_ids(const void *a, const void *b) {
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
 /* Numbers of pictures of classes that the model does not know: [classes of the data]. */
 static vit_status list_unknown(vit_evaluation *result, const vit_dataset *d, const size_t *images,
                                vit_error *error) {
@@ -203,6 +209,30 @@ static void note_match(const vit_evaluate_options *o, const vit_evaluation *r, c
     o->note(text, o->user);
 }
 
+/* The same for records that list their classes: all are kept, and classes that the model does not
+ * know are left out of their lists. Returns whether there is one that it knows. */
+static bool keep_known_in_lists(const chosen *c, const vit_match *match, size_t *unknown) {
+    const vit_texts *t = &c->records->target;
+    bool knows = false;
+    for (size_t i = 0; i < c->count; i++) {
+        const size_t number = c->numbers ? c->numbers[i] : i;
+        uint32_t *ids = t->ids + t->at[number];
+        const size_t count = t->at[number + 1] - t->at[number];
+        size_t kept = 0;
+        for (size_t k = 0; k < count; k++) {
+            const size_t to = match->to[ids[k]];
+            if (to > UINT16_MAX)
+                unknown[ids[k]]++;
+            else
+                ids[kept++] = (uint32_t)to;
+        }
+        for (size_t k = kept; k < count; k++) ids[k] = UINT32_MAX; /* is none */
+        if (count > 0) qsort(ids, count, sizeof *ids, compare_ids);
+        knows = knows || kept > 0;
+    }
+    return knows;
+}
+
 /* Keeps of the chosen records those of classes that the model knows, and gives them the numbers
  * that these have there. */
 static vit_status keep_known(chosen *c, const vit_match *match, size_t *unknown, vit_error *error) {
@@ -235,12 +265,17 @@ static vit_status match_classes(chosen *c, vit_evaluation *result, vit_dataset *
     vit_status status = vit_labels_match(&match, &data, &m->file, error);
     if (status != VIT_OK) return status;
     size_t *unknown = vit_alloc(d->classes, sizeof *unknown);
-    status = unknown ? keep_known(c, &match, unknown, error)
-                     : vit_fail_memory(error, "classes", d->classes * sizeof *unknown);
+    bool knows = true;
+    if (!unknown)
+        status = vit_fail_memory(error, "classes", d->classes * sizeof *unknown);
+    else if (vit_records_list_classes(c->records))
+        knows = keep_known_in_lists(c, &match, unknown);
+    else
+        status = keep_known(c, &match, unknown, error);
     if (status == VIT_OK) status = list_unknown(result, d, unknown, error);
     result->matched_by = ways[match.by];
     if (status == VIT_OK && result->unknown_images > 0 &&
-        (c->count == 0 || match.by == VIT_BY_NUMBER))
+        (c->count == 0 || !knows || match.by == VIT_BY_NUMBER))
         status = fail_strange(d, m, &match, error);
     if (status == VIT_OK) note_match(o, result, d, &match);
     vit_free(unknown);
@@ -337,12 +372,14 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
                    .only_numbers = true};
     const bool writes = vit_config_has_decoder(&m->file.config);
     vit_status status = check_data(m, d, error);
-    if (status == VIT_OK && m->file.scoring != VIT_SCORING_SOFTMAX)
-        status =
-            vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                     "the model's scores are no probabilities of one class a picture (\"%s\"): "
-                     "it has no accuracy; vit-classify answers with its scores",
-                     vit_scoring_name(m->file.scoring));
+    const bool lists = m->file.scoring == VIT_SCORING_SIGMOID && all->callback;
+    if (status == VIT_OK && m->file.scoring != VIT_SCORING_SOFTMAX && !lists)
+        status = vit_fail(
+            error, VIT_ERROR_UNSUPPORTED,
+            "the model's scores are no probabilities of one class a picture (\"%s\"): "
+            "it has no accuracy; vit-classify answers with its scores%s",
+            vit_scoring_name(m->file.scoring),
+            m->file.scoring == VIT_SCORING_SIGMOID ? ", vit_evaluate_labels measures them" : "");
     if (status == VIT_OK && writes) status = check_text_data(m, d, error);
     if (status == VIT_OK) status = choose(&c, &loader, t, d, o->split, error);
     if (status == VIT_OK && c.count == 0)
@@ -377,7 +414,7 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
     result->temperature = s.temperature;
     result->unsure = s.unsure;
     result->unsure_wrong = s.unsure_wrong;
-    if (!writes) set_calibration(result, &calibration);
+    if (!writes && !lists) set_calibration(result, &calibration);
     result->which = c.which;
     snprintf(result->data, sizeof result->data, "%s", d->name);
     return VIT_OK;
@@ -403,6 +440,7 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
                                    .want = part,
                                    .preparation = &preparation,
                                    .trained_on = trained_on,
+                                   .multi_label = m->file.scoring == VIT_SCORING_SIGMOID,
                                    .unreadable =
                                        o->note && o->list_unreadable ? note_unreadable : NULL,
                                    .user = (void *)o};

@@ -4,6 +4,7 @@
 
 #include "vit/base/sys.h"
 #include "vit/cli/parts/csv_out.h"
+#include "vit/cli/parts/label_results.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/program.h"
 #include "vit/cli/parts/results.h"
@@ -87,7 +88,10 @@ static const vit_command command = {
              "  vit-evaluate --model my.safetensors --data mnist --confusion\n"
              "      and the confusion matrix\n"
              "  vit-evaluate --model my.safetensors --data mnist --predictions answers.csv\n"
-             "      and the answer to every picture\n",
+             "      and the answer to every picture\n"
+             "\n"
+             "Of a model of any number of classes a picture (vit-train --multi-label) it measures\n"
+             "average precision and f1.\n",
     .notes = "Exit status: 0 done, 1 failed, 2 wrong usage.\n" VIT_CPU_NOTE
              "; in f32 the figures are the same with each.\n",
     .options = options,
@@ -182,8 +186,9 @@ static void on_note(const char *text, void *user) {
     vit_say(&command, text);
 }
 
+/* *labels: of a model of any number of classes a picture; *result: of others. */
 static vit_status measure(const settings *s, vit_model **model, predictions *p,
-                          vit_evaluation *result, vit_error *error) {
+                          vit_evaluation *result, vit_label_evaluation *labels, vit_error *error) {
     const vit_model_options opening = {.config = s->config,
                                        .labels = s->labels,
                                        .height = s->size.height,
@@ -204,8 +209,23 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
                                    .user = p};
     p->model = *model;
     p->settings = s;
+    if (status == VIT_OK && vit_model_describe(*model).scoring == VIT_SCORING_SIGMOID)
+        return vit_evaluate_labels(*model, &choice, labels, error);
     if (status == VIT_OK && s->predictions) vit_string_add(&p->lines, "%s", predictions_head);
     return status == VIT_OK ? vit_evaluate(*model, &choice, result, error) : status;
+}
+
+/* Of a model of any number of classes a picture; returns the exit status. */
+static int answer_labels(const settings *s, const vit_model *model,
+                         const vit_label_evaluation *result) {
+    const vit_label_results results = {&command, s->model, splits[s->split], model, result};
+    if (s->predictions || s->logits || s->confusion_csv || s->confusion) {
+        vit_say(&command, "the model has any number of classes a picture: --predictions, --logits, "
+                          "--confusion and --confusion-csv are for one");
+        return VIT_EXIT_FAILED;
+    }
+    const bool fine = s->json ? vit_label_results_json(&results) : vit_label_results_text(&results);
+    return fine ? VIT_EXIT_OK : VIT_EXIT_FAILED;
 }
 
 /* Writes files first, so that what is on standard output is also in the files; returns the exit
@@ -273,14 +293,18 @@ int main(int argc, char **argv) {
     if (s.knn > 0 || s.probe) return vit_program_end(&command, probe(&s));
     vit_model *model = NULL;
     vit_evaluation result = {0};
+    vit_label_evaluation labels = {0};
     predictions p = {0};
     vit_error error;
     if (s.predictions && s.confusion_csv && strcmp(s.predictions, s.confusion_csv) == 0)
         return vit_say_usage(&command, "--predictions and --confusion-csv name the same file");
     if (s.logits && !vit_has_ending(s.logits, ".npy"))
         return vit_say_usage(&command, "--logits: the file is an array of NumPy, FILE.npy");
-    if (check_places(&s, &error) != VIT_OK || measure(&s, &model, &p, &result, &error) != VIT_OK) {
+    if (check_places(&s, &error) != VIT_OK ||
+        measure(&s, &model, &p, &result, &labels, &error) != VIT_OK) {
         exit_status = vit_say_error(&command, &error);
+    } else if (labels.scores) {
+        exit_status = answer_labels(&s, model, &labels);
     } else {
         report r = {.settings = &s, .model = model, .result = &result};
         exit_status = answer(&r, &p);
@@ -288,6 +312,7 @@ int main(int argc, char **argv) {
     vit_string_free(&p.lines);
     vit_string_free(&p.logits);
     vit_evaluation_clear(&result);
+    vit_label_evaluation_clear(&labels);
     vit_model_free(model);
     return vit_program_end(&command, exit_status);
 }

@@ -124,6 +124,10 @@ static const vit_option options[] = {
      KEY(FLAG, "balance", NULL, 0, 0),
      .help = "each class weighs the same in the loss, however many\n"
              "pictures it has"},
+    {.name = "multi-label",
+     KEY(FLAG, "multi_label", NULL, 0, 0),
+     .help = "a picture has any number of classes, by a table of\n"
+             "files and classes: sigmoid, not softmax (docs/data.md)"},
     {.name = "freeze",
      KEY(COUNT, "freeze", "N", 1, 1e6),
      .help = "with --init: the first N blocks, and all before them,\n"

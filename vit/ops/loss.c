@@ -43,6 +43,28 @@ double vit_cross_entropy(float *d_logits, const float *logits, size_t classes, s
     return vit_cross_entropy_mixed(d_logits, logits, classes, &alone, smoothing, weight);
 }
 
+static bool is_in(const uint32_t *list, size_t count, size_t class) {
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == class) return true;
+    return false;
+}
+
+double vit_binary_cross_entropy(float *d_logits, const float *logits, size_t classes,
+                                const vit_class_lists *l, double smoothing, double weight) {
+    double loss = 0;
+    for (size_t i = 0; i < classes; i++) {
+        const double z = logits[i], size = z < 0 ? -z : z;
+        const double shown = (is_in(l->classes, l->count, i) ? 1 - l->share : 0) +
+                             (is_in(l->others, l->other_count, i) ? l->share : 0);
+        const double target = shown * (1 - smoothing) + smoothing / 2;
+        const double small = vit_exp(-size); /* 1 + small cannot overflow */
+        loss += (z > 0 ? z : 0) - z * target + vit_log(1 + small);
+        const double p = z < 0 ? small / (1 + small) : 1 / (1 + small);
+        if (d_logits) d_logits[i] = (float)(weight * (p - target) / (double)classes);
+    }
+    return loss / (double)classes;
+}
+
 double vit_distillation(float *d_logits, const float *logits, size_t classes,
                         const vit_taught *taught, double temperature, double weight) {
     const double share = taught->other ? taught->share : 0;

@@ -26,6 +26,20 @@ typedef struct vit_mixed_label {
 double vit_cross_entropy_mixed(float *d_logits, const float *logits, size_t classes,
                                const vit_mixed_label *label, double smoothing, double weight);
 
+/* The classes of a picture that may have several, or none: numbers, [count]; of one mixed of two
+ * with weights 1 - share and share. */
+typedef struct vit_class_lists {
+    const uint32_t *classes, *others;
+    size_t count, other_count;
+    double share; /* 0..1 */
+} vit_class_lists;
+
+/* The mean over the classes of the binary cross-entropy of sigmoid(logits), as by PyTorch's
+ * BCEWithLogitsLoss: the target of a class is its weight in the lists, times 1 - smoothing, plus
+ * smoothing / 2. d_logits = weight * (sigmoid(logits) - target) / classes unless it is NULL. */
+double vit_binary_cross_entropy(float *d_logits, const float *logits, size_t classes,
+                                const vit_class_lists *lists, double smoothing, double weight);
+
 /* A teacher's logits for a picture, [classes]. If the picture is mixed of two that the teacher saw
  * one by one, `logits` and `other` are its logits for the two, with weights 1 - share and share in
  * the target; else `other` is NULL. */

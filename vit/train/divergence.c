@@ -30,6 +30,7 @@
 /* The cross-entropy of equal probabilities for all answers. */
 static double guessing(const vit_run *run) {
     const vit_config *c = &run->preset.config;
+    if (run->preset.recipe.multi_label) return vit_log(2); /* each class is there or not */
     return vit_log((double)(vit_config_has_decoder(c) ? c->decoder.vocabulary : c->classes));
 }
 
@@ -116,6 +117,7 @@ bool vit_run_is_healthy(const vit_run *run) {
 
 /* Whether loss and held-back accuracy are no better than those of guessing. */
 static bool is_guessing(const vit_run *run) {
+    if (run->preset.recipe.multi_label) return run->history.recent_loss >= CHANCE * guessing(run);
     const double share = 1 / (double)run->preset.config.classes;
     const double spread = sqrt(share * (1 - share) / (double)run->loader.val_count);
     if (!(guessing(run) > 0) || run->history.recent_loss < CHANCE * guessing(run)) return false;

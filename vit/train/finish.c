@@ -102,6 +102,7 @@ vit_status vit_run_describe(vit_model_file *f, const vit_run *run, vit_error *er
     *f = (vit_model_file){.config = run->preset.config,
                           .preprocessing = preprocessing_of(d),
                           .recipe = vit_run_recipe(run)};
+    if (run->preset.recipe.multi_label) f->scoring = VIT_SCORING_SIGMOID;
     if (!f->recipe) return vit_fail_memory(error, "the recipe", 0);
     vit_status status = vit_table_new(&f->table, &f->config, error);
     if (status == VIT_OK && !vit_config_has_decoder(&f->config))
@@ -124,6 +125,7 @@ static vit_status calibrate(vit_run *run, vit_error *error) {
     const size_t count = run->loader.val_count, classes = run->preset.config.classes;
     const vit_records *records = vit_loader_val_records(&run->loader);
     if (count == 0 || vit_config_has_decoder(&run->preset.config)) return VIT_OK;
+    if (run->preset.recipe.multi_label) return VIT_OK; /* a temperature is of a softmax */
     if (!run->monitor.logits) run->monitor.logits = vit_alloc(count, classes * sizeof(float));
     vit_score score = {.logits = run->monitor.logits};
     if (!score.logits)

@@ -48,6 +48,17 @@ static void note_unreadable(const char *problem, void *user) {
     vit_run_emit(run, &event);
 }
 
+/* Whether the last of the values that were set for it says so. The preset is read after the data,
+ * and must agree. */
+static bool is_multi_label(const vit_train_options *o) {
+    static const char key[] = "multi_label=";
+    bool is = false;
+    for (size_t i = 0; i < o->set_count; i++)
+        if (strncmp(o->set[i], key, sizeof key - 1) == 0)
+            is = strcmp(o->set[i] + sizeof key - 1, "true") == 0;
+    return is;
+}
+
 /* A picture size that was asked for must be the data's: only pictures of folders are resized. */
 static vit_status open_data(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
@@ -57,6 +68,7 @@ static vit_status open_data(vit_run *run, vit_error *error) {
                                  .want = VIT_PART_TRAIN | VIT_PART_VAL | VIT_PART_TEST,
                                  .empty_classes = o->empty_classes,
                                  .parts_are_classes = o->parts_are_classes,
+                                 .multi_label = is_multi_label(o),
                                  .threads = run->threads,
                                  .kernels = run->kernels,
                                  .unreadable = note_unreadable,
@@ -116,6 +128,11 @@ static vit_status choose_preset(vit_run *run, const char *name, vit_error *error
                         "a report shows answers that are classes, those of %s are texts: leave it "
                         "out, or take the log (--log) or TensorBoard's files (--tensorboard)",
                         run->data.name);
+    if (status == VIT_OK && run->preset.recipe.multi_label && (o->report || o->teacher))
+        return vit_fail(
+            error, VIT_ERROR_ARGUMENT,
+            "%s is for pictures of one class each, not for \"multi_label\": leave it out",
+            o->report ? "a report" : "a teacher");
     if (status != VIT_OK) return status;
     vit_run_hold_back(&run->preset.recipe, run);
     return VIT_OK;

@@ -151,7 +151,7 @@ static vit_status read_header(bmp *b) {
     b->is_top_down = !is_core && h[11] == 0xff;
     if (b->is_top_down) b->height = ((size_t)1 << 32) - b->height;
     const uint32_t found = is_core ? 0 : vit_le32(h + 16);
-    vit_status status = vit_source_check_size(s, b->width, b->height);
+    vit_status status = vit_source_check_pixels(s, b->width, b->height);
     if (status == VIT_OK) status = check_bits(b);
     if (status == VIT_OK) status = check_compression(b, header, found);
     if (status != VIT_OK) return status;

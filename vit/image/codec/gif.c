@@ -103,7 +103,7 @@ static vit_status read_header(gif *g) {
             return vit_source_corrupt(g->source, "no block begins at byte %zu", g->at - 1);
     }
     if (status == VIT_OK) status = read_frame(g);
-    return status == VIT_OK ? vit_source_check_size(g->source, g->width, g->height) : status;
+    return status == VIT_OK ? vit_source_check_pixels(g->source, g->width, g->height) : status;
 }
 
 /* ---- LZW: codes of growing width for strings that came before ---- */

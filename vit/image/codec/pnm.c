@@ -71,7 +71,7 @@ static vit_status read_header(pnm *p) {
     p->at++; /* one white space; pixels begin after it */
     if (p->largest == 0 || p->largest > MAX_SAMPLE)
         return vit_source_corrupt(s, "its largest sample is %zu, expected 1 to 65535", p->largest);
-    return vit_source_check_size(s, p->width, p->height);
+    return vit_source_check_pixels(s, p->width, p->height);
 }
 
 /* table[sample] = the sample of 8 bits, with the roundings of Python's round(v / largest * 255). */

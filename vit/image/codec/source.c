@@ -3,7 +3,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { MESSAGE = 256 };
+enum {
+    MESSAGE = 256,
+    MAX_RATIO = 4096, /* the longest string that a code of 12 bits can stand for */
+};
 
 vit_status vit_source_corrupt(const vit_source *s, const char *format, ...) {
     char what[MESSAGE];
@@ -37,6 +40,13 @@ vit_status vit_source_check_size(const vit_source *s, size_t width, size_t heigh
         return VIT_OK;
     return vit_source_refuse(s, "has %zu x %zu pixels; at most %zu a side and %zu in all are read",
                              width, height, VIT_IMAGE_MAX_SIDE, VIT_IMAGE_MAX_PIXELS);
+}
+
+vit_status vit_source_check_pixels(const vit_source *s, size_t width, size_t height) {
+    const vit_status status = vit_source_check_size(s, width, height);
+    if (status != VIT_OK || width * height / MAX_RATIO <= s->size) return status;
+    return vit_source_corrupt(s, "its %zu bytes cannot hold %zu x %zu pixels", s->size, width,
+                              height);
 }
 
 /* round(a b / 255) */

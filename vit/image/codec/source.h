@@ -68,6 +68,10 @@ vit_status vit_source_truncated(const vit_source *s);
 /* FORMAT for 0, UNSUPPORTED beyond the limits of pictures. Sizes that pass can be multiplied. */
 vit_status vit_source_check_size(const vit_source *s, size_t width, size_t height);
 
+/* The same for BMP, GIF, PNM and TGA, and FORMAT for more pixels than the file can hold, of which
+ * LZW code has the most: so a few bytes cannot take the memory of a large picture. */
+vit_status vit_source_check_pixels(const vit_source *s, size_t width, size_t height);
+
 /* Little-endian numbers. */
 static inline uint32_t vit_le16(const uint8_t *p) {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8;

@@ -139,7 +139,7 @@ static vit_status read_header(tga *t) {
     t->bytes = bits / 8;
     t->data = HEADER + h[0];
     t->is_opaque = is_opaque(s);
-    vit_status status = vit_source_check_size(s, t->width, t->height);
+    vit_status status = vit_source_check_pixels(s, t->width, t->height);
     if (status == VIT_OK && h[1] == 1) status = read_palette(t, h);
     const size_t bytes = t->kind == PALETTE ? t->color_bytes : t->bytes;
     t->channels = t->kind == GREY ? bytes : bytes == 3 ? 3 : 4;

@@ -66,9 +66,38 @@ static vit_status check(const float *logits, size_t classes, const records_sourc
     return vit_fail_prefix(error, status, s->data->name);
 }
 
+/* Whether the classes with a positive logit are those of the list, which is ascending. */
+static bool are_all_right(const float *logits, size_t classes, vit_ids list) {
+    size_t next = 0;
+    for (size_t i = 0; i < classes; i++) {
+        const bool is_one = next < list.count && list.ids[next] == i;
+        if (!(is_one ? logits[i] > 0 : logits[i] <= 0)) return false;
+        next += is_one;
+    }
+    return true;
+}
+
+/* The same for records that list their classes. */
+static void count_lists(vit_score *score, const float *logits, size_t classes,
+                        const records_source *s, size_t count) {
+    for (size_t i = 0; i < count; i++, logits += classes) {
+        const vit_ids list = vit_texts_get(&s->records->target, record_number(s, i));
+        const vit_class_lists lists = {list.ids, NULL, list.count, 0, 0};
+        score->images++;
+        score->correct += are_all_right(logits, classes, list);
+        score->loss += vit_binary_cross_entropy(NULL, logits, classes, &lists, 0, 1);
+        if (score->logits)
+            memcpy(score->logits + (s->first + i) * classes, logits, classes * sizeof *logits);
+    }
+}
+
 /* probabilities: [classes], scratch. */
 static void count_answers(vit_score *score, const float *logits, float *probabilities,
                           size_t classes, const records_source *s, size_t count) {
+    if (vit_records_list_classes(s->records)) {
+        count_lists(score, logits, classes, s, count);
+        return;
+    }
     for (size_t i = 0; i < count; i++, logits += classes) {
         const size_t label = s->records->labels[record_number(s, i)];
         const size_t before = rank_of(logits, classes, label), chosen = answer(logits, classes);

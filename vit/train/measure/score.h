@@ -7,7 +7,10 @@
 #include "vit/model/run/infer.h"
 #include "vit/train/measure/calibration.h"
 
-/* Arrays are the caller's and filled if they are not NULL. */
+/* Arrays are the caller's and filled if they are not NULL. Of records that list their classes,
+ * `correct` counts the pictures of which all classes are right, those whose sigmoid is above a half
+ * being the answer, and the loss is the mean binary cross-entropy; there are no confusion,
+ * calibration and `each`. */
 typedef struct vit_score {
     size_t images, correct, correct5; /* correct5: the label is among the five likeliest classes */
     double loss;                      /* mean cross-entropy; of texts over all tokens */

@@ -305,6 +305,28 @@ static vit_status check_text_recipe(const vit_preset *p, vit_error *error) {
     return VIT_OK;
 }
 
+/* Refuses what needs one class a picture, and a recipe that is not for these data. */
+static vit_status check_multi_label(const vit_preset *p, const vit_dataset *data,
+                                    vit_error *error) {
+    const vit_recipe *r = &p->recipe;
+    const bool has_lists = vit_records_list_classes(&data->train);
+    if (r->multi_label != has_lists)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        has_lists ? "preset %s: \"multi_label\" is false, but %s was read with the "
+                                    "lists of classes of its pictures"
+                                  : "preset %s: \"multi_label\" is true, but %s was read with one "
+                                    "class a picture: several come from a table of files and "
+                                    "classes (docs/data.md), and --multi-label reads it",
+                        p->name, data->name);
+    const char *key = r->balance ? "balance" : r->strangers > 0 ? "strangers" : NULL;
+    if (!r->multi_label || !key) return VIT_OK;
+    return vit_fail(
+        error, VIT_ERROR_ARGUMENT,
+        "preset %s: \"%s\" is for one class a picture, not for \"multi_label\": leave it "
+        "out",
+        p->name, key);
+}
+
 vit_status vit_preset_fit(vit_preset *p, const vit_dataset *data, vit_error *error) {
     vit_config *c = &p->config;
     const bool writes = data->target_vocabulary.count > 0;
@@ -319,6 +341,7 @@ vit_status vit_preset_fit(vit_preset *p, const vit_dataset *data, vit_error *err
     if (p->is_sized_by_data) vit_preset_size(p, data);
     vit_status status = writes ? fit_texts(p, data, error) : VIT_OK;
     if (status == VIT_OK && writes) status = check_text_recipe(p, error);
+    if (status == VIT_OK && !writes) status = check_multi_label(p, data, error);
     if (status == VIT_OK && !vit_config_has_encoder(c)) return vit_config_check(c, error);
     if (status == VIT_OK) status = fit(&c->height, data->height, "picture height", p->name, error);
     if (status == VIT_OK) status = fit(&c->width, data->width, "picture width", p->name, error);

@@ -65,7 +65,7 @@ static const number numbers[] = {
     {"distill_temperature", offsetof(vit_recipe, distill_temperature), 100, true, 3},
 };
 #define NUMBERS (sizeof numbers / sizeof *numbers)
-#define OTHERS 14 /* keys that are no such numbers */
+#define OTHERS 15 /* keys that are no such numbers */
 
 static const char *const schedules[] = {"cosine", "linear", "wsd", "one_cycle", NULL};
 static const char *const policies[] = {"none", "rand_augment", "trivial_augment", NULL};
@@ -164,6 +164,7 @@ static void list_fields(vit_field fields[NUMBERS + OTHERS], vit_recipe *recipe, 
         {"policy", VIT_FIELD_ENUM, &c->policy, policies},
         {"flip_alternates", VIT_FIELD_BOOL, &recipe->flip_alternates, NULL},
         {"balance", VIT_FIELD_BOOL, &recipe->balance, NULL},
+        {"multi_label", VIT_FIELD_BOOL, &recipe->multi_label, NULL},
         {"repeats", VIT_FIELD_SIZE, &recipe->repeats, NULL},
         {"val", VIT_FIELD_DOUBLE, &recipe->val, NULL},
         {"layer_decay", VIT_FIELD_DOUBLE, &recipe->layer_decay, NULL}};
@@ -222,6 +223,7 @@ char *vit_recipe_write(const vit_recipe *recipe) {
     add_choice(&json, "policy", policies, (int)recipe->policy);
     if (recipe->flip_alternates) vit_json_bool(&json, "flip_alternates", true);
     if (recipe->balance) vit_json_bool(&json, "balance", true);
+    if (recipe->multi_label) vit_json_bool(&json, "multi_label", true);
     if (recipe->val >= 0) vit_json_number(&json, "val", recipe->val);
     if (recipe->repeats != 1) vit_json_count(&json, "repeats", recipe->repeats);
     add_choice(&json, "precision", vit_precision_names, (int)recipe->precision);

@@ -44,6 +44,8 @@ typedef struct vit_recipe {
     double jitter;        /* amount of vit_jitter_apply, after the policy */
     bool balance;     /* the loss of a picture counts n / (classes n_c) times, n training pictures,
                          n_c of its class, so that all classes weigh the same */
+    bool multi_label; /* a picture has any number of classes: sigmoid and binary cross-entropy, not
+                         softmax; the data must be read for it (vit_dataset_options) */
     size_t repeats;   /* each picture comes this many times in a row in a batch, augmented anew each
                          time; an epoch then sees fewer pictures, by the same factor */
     double mixup;     /* alpha of MixUp, vit/train/augment/mix.h; 0: off */

@@ -16,6 +16,8 @@ typedef struct vit_sample_key {
                                              and for the one mixed into it; NULL: none */
     vit_ids source, target; /* of networks that write texts: the text to write, and the one to read,
                                unless that is a picture */
+    const uint32_t *classes, *other_classes; /* of a picture that may have several: theirs, and */
+    size_t class_count, other_class_count;   /* those of the one mixed in; NULL: `label` is one */
     size_t answers; /* tokens of all targets of the batch, END included: the loss is their mean */
 } vit_sample_key;
 

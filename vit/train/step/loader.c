@@ -281,6 +281,11 @@ static vit_status mix_pictures(float *images, vit_sample_key *keys, const vit_ba
         vit_mix_apply(images + i * values, i > 0 ? images + (i - 1) * values : room->before, &mix,
                       shape->height, shape->width, shape->channels);
         keys[i].other = l->data->train.labels[other->record];
+        if (vit_records_list_classes(&l->data->train)) {
+            const vit_ids theirs = vit_texts_get(&l->data->train.target, other->record);
+            keys[i].other_classes = theirs.ids;
+            keys[i].other_class_count = theirs.count;
+        }
         keys[i].share = mix.share;
         keys[i].other_teacher = taught(l, other);
     }
@@ -300,7 +305,14 @@ vit_status vit_loader_source(float *images, size_t *labels, vit_sample_key *keys
         keys[i].answers = l->answers;
         keys[i].teacher = taught(l, s);
         if (data->train.source.at) keys[i].source = vit_texts_get(&data->train.source, s->record);
-        if (data->train.target.at) keys[i].target = vit_texts_get(&data->train.target, s->record);
+        const vit_ids target =
+            data->train.target.at ? vit_texts_get(&data->train.target, s->record) : (vit_ids){0};
+        if (vit_records_list_classes(&data->train)) {
+            keys[i].classes = target.ids;
+            keys[i].class_count = target.count;
+        } else {
+            keys[i].target = target;
+        }
         if (values == 0) continue;
         const vit_status status = make_picture(images + i * values, room, l, s, error);
         if (status != VIT_OK) return status;

@@ -270,6 +270,12 @@ static double picture_loss(const vit_trainer *t, const worker *w, size_t i) {
     const vit_mixed_label label = {w->labels[i], key->other, key->share};
     float *d_logits = w->state.head.d_logits + i * classes;
     const float *logits = w->state.head.logits + i * classes;
+    if (key->classes) {
+        const vit_class_lists lists = {key->classes, key->other_classes, key->class_count,
+                                       key->other_class_count, key->share};
+        return vit_binary_cross_entropy(d_logits, logits, classes, &lists,
+                                        t->recipe->label_smoothing, 1 / (double)t->recipe->batch);
+    }
     if (key->stranger) /* label smoothing of 1: the target is 1 / classes for each class */
         return vit_cross_entropy(d_logits, logits, classes, 0, 1, 1 / (double)t->recipe->batch);
     double weight = t->weights ? t->weights[label.label] : 1;
