@@ -154,11 +154,15 @@ $(BUILD)/report_%.c: scripts/embed-text vit/report/page/report.%
 	@mkdir -p $(@D)
 	scripts/embed-text vit_report_$* vit/report/page/report.$* > $@
 
+$(BUILD)/verified.c: scripts/embed-text models/verified.txt
+	@mkdir -p $(@D)
+	scripts/embed-text vit_verified models/verified.txt > $@
+
 $(BUILD)/serve_models.c: scripts/embed-models $(SHIPPED)
 	@mkdir -p $(@D)
 	scripts/embed-models $(SHIPPED) > $@
 
-$(patsubst %,$(BUILD)/obj/%.o,$(EMBEDDED) $(SERVE_PARTS)): \
+$(patsubst %,$(BUILD)/obj/%.o,$(EMBEDDED) $(SERVE_PARTS) verified): \
     $(BUILD)/obj/%.o: $(BUILD)/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -MT '$$(BUILD)/obj/$*.o' -c -o $@ $<
@@ -187,6 +191,7 @@ $(BUILD)/lib/libvit.so: $(LIB_OBJ)
 $(BUILD)/bin/vit-bench: $(call obj,vit/cli/bench/vit-bench.c $(BENCH))
 $(BUILD)/bin/vit-serve: $(call obj,vit/cli/serve/vit-serve.c $(SERVE_SRC)) \
   $(SERVE_PARTS:%=$(BUILD)/obj/%.o)
+$(BUILD)/bin/vit-verify: $(BUILD)/obj/verified.o
 $(filter-out %/vit-bench %/vit-serve,$(PROGRAMS)): $(BUILD)/bin/%: $(BUILD)/obj/vit/cli/%.o
 $(BUILD)/bin/vit-serve: LIBS += $(shell pkg-config --libs libmicrohttpd)
 $(PROGRAMS): $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a

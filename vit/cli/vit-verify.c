@@ -1,0 +1,298 @@
+/* vit-verify: whether this machine computes the bytes of the release. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/cli/parts/models.h"
+#include "vit/cli/parts/program.h"
+#include "vit/formats/sha256.h"
+#include "vit/kernels/kernels.h"
+
+/* Lines of models/verified.txt, "SHA-256 NAME", and NULL (scripts/embed-text). */
+extern const char *const vit_verified[];
+
+typedef struct settings {
+    uint64_t threads;
+    bool hashes, json;
+} settings;
+
+static const vit_option options[] = {
+    {.kind = VIT_OPTION_GROUP, .help = "The answer"},
+    {VIT_FLAG("json", json), .help = "one JSON object"},
+    {VIT_FLAG("hashes", hashes), .help = "the hashes as models/verified.txt holds them: to make a\n"
+                                         "release, or to compare two machines"},
+    {.kind = VIT_OPTION_GROUP, .help = "How"},
+    VIT_THREADS_OPTION(settings, "changes no byte (default: all processors)"),
+};
+
+static const vit_command command = {
+    .name = "vit-verify",
+    .usage = "usage: vit-verify [OPTION...]\n"
+             "\n"
+             "Checks in some seconds that this machine computes what the release computed, to\n"
+             "the byte: the answers of the models that come with it, to pictures that are\n"
+             "resized and to pictures that are not, and a short training, with every\n"
+             "instruction set and precision that the processor has.\n"
+             "\n"
+             "  vit-verify && echo the same bytes\n",
+    .operands = NULL,
+    .notes = "Exit status: 0 all are the same, 1 some are not, 2 wrong usage.\n" VIT_CPU_NOTE ".\n",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+};
+
+/* ---- what is computed ------------------------------------------------------------------------ */
+
+enum { PICTURES = 8, WIDTH = 97, HEIGHT = 61, DIGITS = 160, TESTS = 32, SIDE = 28 };
+
+/* How one check computes: the instruction set is `cpu`. */
+typedef struct setup {
+    const char *cpu;
+    vit_precision precision;
+    int threads;
+} setup;
+
+/* A check gives the hash of what it computed. */
+typedef vit_status compute(vit_sha256 *hash, const char *subject, setup how, vit_error *error);
+
+/* Picture i: waves of three colours, made of integers alone. */
+static void draw(uint8_t *pixels, unsigned i) {
+    for (unsigned y = 0; y < HEIGHT; y++)
+        for (unsigned x = 0; x < WIDTH; x++)
+            for (unsigned c = 0; c < 3; c++)
+                *pixels++ = (uint8_t)((x * (i + 3) + y * y * (c + 1) / 4 + x * y * i / 16) % 256);
+}
+
+/* Pictures of another size than the network's, and prepared ones: drawn digits, whose bytes are
+ * taken as those of any network's records. */
+static vit_status answer(vit_session *session, const vit_model_info *info, float *logits,
+                         uint8_t *pixels, vit_sha256 *hash, vit_error *error) {
+    vit_status status = VIT_OK;
+    for (unsigned i = 0; i < PICTURES && status == VIT_OK; i++) {
+        draw(pixels, i);
+        status = vit_classify_pixels(session, pixels, WIDTH, HEIGHT, 3, (size_t)WIDTH * 3, logits,
+                                     error);
+        vit_sha256_add(hash, logits, info->classes * sizeof *logits);
+    }
+    uint8_t digit[SIDE * SIDE];
+    const size_t size = info->height * info->width * info->channels;
+    for (uint32_t i = 0; i < PICTURES && status == VIT_OK; i++) {
+        vit_draw_digit(digit, 2, i);
+        for (size_t at = 0; at < size; at++) pixels[at] = digit[at % sizeof digit];
+        status = vit_classify_prepared(session, pixels, 1, logits, error);
+        vit_sha256_add(hash, logits, info->classes * sizeof *logits);
+    }
+    return status;
+}
+
+/* The logits of a model that comes with the program. */
+static vit_status compute_answers(vit_sha256 *hash, const char *subject, setup how,
+                                  vit_error *error) {
+    vit_model *model;
+    vit_status status = vit_load_named_model(&model, subject, NULL, error);
+    if (status != VIT_OK) return status;
+    const vit_model_info info = vit_model_describe(model);
+    const size_t prepared = info.height * info.width * info.channels;
+    vit_session *session = NULL;
+    float *logits = calloc(info.classes, sizeof *logits);
+    uint8_t *pixels = malloc(vit_max(prepared, (size_t)WIDTH * HEIGHT * 3));
+    const vit_session_options choice = {how.threads, how.cpu, how.precision};
+    status = logits && pixels ? vit_session_new(&session, model, &choice, error)
+                              : vit_fail(error, VIT_ERROR_MEMORY, "out of memory");
+    if (status == VIT_OK) status = answer(session, &info, logits, pixels, hash, error);
+    free(pixels);
+    free(logits);
+    vit_session_free(session);
+    vit_model_free(model);
+    return status;
+}
+
+/* Reads the file at `path` into the hash. */
+static vit_status add_file(vit_sha256 *hash, const char *path, vit_error *error) {
+    vit_bytes file;
+    vit_status status = vit_map_file(&file, path, error);
+    if (status != VIT_OK) return status;
+    vit_sha256_add(hash, file.data, file.size);
+    vit_unmap_file(&file);
+    return VIT_OK;
+}
+
+/* Trains into a directory of its own, which is removed again. */
+static vit_status train(vit_sha256 *hash, vit_train_options *choice, vit_error *error) {
+    const char *place = getenv("TMPDIR");
+    char directory[4096], path[sizeof directory + 32];
+    const int length = snprintf(directory, sizeof directory, "%s/vit-verify-XXXXXX",
+                                place && *place ? place : "/tmp");
+    if (length >= (int)sizeof directory || !mkdtemp(directory))
+        return vit_fail(error, VIT_ERROR_IO, "%s: no directory can be made there: set TMPDIR",
+                        directory);
+    snprintf(path, sizeof path, "%s/model.safetensors", directory);
+    choice->out = path;
+    vit_status status = vit_train(NULL, choice, error);
+    if (status == VIT_OK) status = add_file(hash, path, error);
+    unlink(path);
+    rmdir(directory);
+    return status;
+}
+
+/* The model file of a short training of the preset `subject` with drawn digits. */
+static vit_status compute_training(vit_sha256 *hash, const char *subject, setup how,
+                                   vit_error *error) {
+    static uint8_t images[(DIGITS + TESTS) * SIDE * SIDE];
+    static int64_t labels[DIGITS + TESTS];
+    for (uint32_t i = 0; i < DIGITS + TESTS; i++)
+        labels[i] = vit_draw_digit(images + (size_t)i * SIDE * SIDE, 1, i);
+    const vit_arrays arrays = {
+        .height = SIDE,
+        .width = SIDE,
+        .channels = 1,
+        .classes = 10,
+        .train = {images, labels, DIGITS},
+        .val = {images + (size_t)DIGITS * SIDE * SIDE, labels + DIGITS, TESTS},
+    };
+    vit_train_options choice = {.data = "digits drawn by vit-verify",
+                                .arrays = &arrays,
+                                .preset = subject,
+                                .steps = 5,
+                                .batch = 32,
+                                .threads = how.threads,
+                                .cpu = how.cpu,
+                                .precision = how.precision};
+    return train(hash, &choice, error);
+}
+
+/* A row: what is computed of what. Its name in the table: "answers mnist f32". */
+static const struct check {
+    const char *kind, *subject;
+    compute *compute;
+} checks[] = {
+    {"answers", "mnist", compute_answers},   {"answers", "fashion", compute_answers},
+    {"answers", "cifar10", compute_answers}, {"training", "lecture", compute_training},
+    {"training", "mnist", compute_training},
+};
+
+/* ---- comparison ------------------------------------------------------------------------------ */
+
+/* What came of one check with one instruction set. */
+typedef struct outcome {
+    char name[64]; /* "answers mnist f32", as in the table */
+    const char *cpu, *expected;
+    char hex[65];
+} outcome;
+
+/* The hash that the table has for this name; NULL: none. */
+static const char *find_expected(const char *name) {
+    for (const char *const *line = vit_verified; *line; line++) {
+        const size_t length = strlen(name);
+        const char *at = *line + 65;
+        if (strlen(*line) > 65 && strncmp(at, name, length) == 0 && at[length] == '\n')
+            return *line;
+    }
+    return NULL;
+}
+
+static bool is_same(const outcome *o) {
+    return o->expected && strncmp(o->hex, o->expected, 64) == 0;
+}
+
+typedef struct tally {
+    size_t same, other;
+    const settings *settings;
+    vit_json_out json;
+} tally;
+
+static void show(tally *t, const outcome *o) {
+    const bool same = is_same(o);
+    *(same ? &t->same : &t->other) += 1;
+    if (t->settings->json) {
+        vit_json_open(&t->json, NULL, '{');
+        vit_json_text(&t->json, "name", o->name);
+        vit_json_text(&t->json, "cpu", o->cpu);
+        vit_json_text(&t->json, "sha256", o->hex);
+        vit_json_bool(&t->json, "same", same);
+        vit_json_close(&t->json, '}');
+    } else if (t->settings->hashes) {
+        printf("%s %s\n", o->hex, o->name);
+    } else {
+        printf("%-24s %-12s %s\n", o->name, o->cpu, same ? "the same bytes" : "OTHER BYTES");
+        fflush(stdout);
+    }
+}
+
+/* The highest instruction set to use: the processor's, or VIT_CPU, which is one that is known. */
+static vit_cpu highest(void) {
+    vit_cpu cpu = vit_cpu_detect();
+    if (vit_chosen_cpu()) vit_cpu_parse(vit_chosen_cpu(), &cpu);
+    return cpu;
+}
+
+/* One check in one precision with every instruction set that is there, the best first; with
+ * --hashes only with that one. */
+static vit_status verify(tally *t, const struct check *check, vit_precision precision,
+                         vit_error *error) {
+    for (int cpu = (int)highest(); cpu >= 0; cpu--) {
+        const char *name = vit_cpu_name((vit_cpu)cpu);
+        if (vit_kernels_choose((vit_cpu)cpu)->cpu != (vit_cpu)cpu) continue;
+        if (!vit_precision_available(precision, name)) continue;
+        outcome o = {.cpu = name};
+        snprintf(o.name, sizeof o.name, "%s %s %s", check->kind, check->subject,
+                 vit_precision_names[precision]);
+        vit_sha256 hash;
+        vit_sha256_start(&hash);
+        const setup how = {name, precision, (int)t->settings->threads};
+        vit_status status = check->compute(&hash, check->subject, how, error);
+        if (status != VIT_OK) return status;
+        vit_sha256_hex(&hash, o.hex);
+        o.expected = find_expected(o.name);
+        show(t, &o);
+        if (t->settings->hashes) break;
+    }
+    return VIT_OK;
+}
+
+static vit_status verify_all(tally *t, vit_error *error) {
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < VIT_COUNT(checks); i++)
+        for (int p = 0; p < VIT_PRECISION_COUNT && status == VIT_OK; p++)
+            status = verify(t, &checks[i], (vit_precision)p, error);
+    return status;
+}
+
+/* The last line, or the end of the object. False if it could not be written. */
+static bool conclude(tally *t) {
+    if (t->settings->hashes) return true;
+    if (t->settings->json) {
+        vit_json_close(&t->json, ']');
+        vit_json_count(&t->json, "same", t->same);
+        vit_json_count(&t->json, "other", t->other);
+        vit_json_close(&t->json, '}');
+        return vit_print_json(&command, &t->json);
+    }
+    if (t->other == 0)
+        printf("vit %s computes here what it computes elsewhere: %zu of %zu\n", vit_version(),
+               t->same, t->same);
+    else
+        printf("%zu of %zu differ from the release: please report this, with the output of "
+               "vit-verify --json\n",
+               t->other, t->same + t->other);
+    return true;
+}
+
+int main(int argc, char **argv) {
+    settings s = {0};
+    int exit_status;
+    if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
+    if (argc > 1) return vit_say_usage(&command, "vit-verify takes no operands");
+    if (s.json && s.hashes) return vit_say_usage(&command, "--json and --hashes: choose one");
+    vit_error error = {0};
+    tally t = {.settings = &s};
+    vit_json_open(&t.json, NULL, '{');
+    vit_json_text(&t.json, "version", vit_version());
+    vit_json_open(&t.json, "checks", '[');
+    if (verify_all(&t, &error) != VIT_OK) return vit_say_error(&command, &error);
+    if (!conclude(&t) || t.other) exit_status = s.hashes ? exit_status : VIT_EXIT_FAILED;
+    return vit_program_end(&command, exit_status);
+}
