@@ -91,6 +91,10 @@ $(BUILD)/obj/vit/kernels/%_avx512.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx51
 $(BUILD)/obj/vit/kernels/%_avx512bf16.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx512f \
   -mavx512vl -mavx512bw -mavx512dq -mavx512bf16 -mavx2 -mfma -mprefer-vector-width=512)
 
+$(BUILD)/obj/vit/kernels/%_avx512vnni.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx512f \
+  -mavx512vl -mavx512bw -mavx512dq -mavx512vnni -mavx2 -mfma -mprefer-vector-width=512)
+$(BUILD)/obj/vit/kernels/%_avxvnni.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx2 -mfma -mavxvnni)
+
 $(BUILD)/obj/vit/kernels/%_bf16_reference.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx2 -mfma)
 
 # stb_image counts on integers that wrap around and, at the end of truncated data, on shifts by more
@@ -104,6 +108,7 @@ $(BUILD)/obj/vit/image/digit/%.o: EXTRA = -O3
 $(BUILD)/obj/vit/teach/%.o: EXTRA = -O3
 # cmocka gives every test a state, which few look at.
 $(BUILD)/obj/tests/%.o: EXTRA = -Wno-unused-parameter
+$(BUILD)/obj/tests/kernels/test_vnni.o: EXTRA = -Wno-unused-parameter $(if $(X86),-mavx2 -mfma)
 
 # The lists of headers name $(BUILD) itself: it may be given as another path to the same place.
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags

@@ -68,12 +68,12 @@ typedef struct vit_error {
 
 /* The name of a status, such as "format"; never NULL. */
 VIT_API const char *vit_status_name(vit_status status);
-/* What both operands of a matrix product (in linear layers and in attention) are rounded to. Sums,
- * and everything else, are float32 either way. */
+/* What both operands of a matrix product are rounded to. Everything else is float32. */
 typedef enum vit_precision {
     VIT_PRECISION_F32,
     VIT_PRECISION_BF16, /* bfloat16, on processors with instructions for it (AVX512_BF16); results
                            depend on the instruction set, but not on threads or batch */
+    VIT_PRECISION_INT8, /* the blocks' linear layers in 8-bit integers; only for answers */
     VIT_PRECISION_COUNT,
 } vit_precision;
 
@@ -144,12 +144,13 @@ typedef struct vit_model_options {
     /* the network's input; 0: the model's own. Positions are resampled; the preprocessing keeps
      * taking the same share of the picture (docs/formats.md) */
     size_t height, width;
-    vit_turn turn;           /* changes the model's preprocessing: whether it has "orient" */
-    const char *cpu;         /* as in vit_session_options; changes no byte */
-    vit_precision precision; /* the precision of sessions. BF16: weights are rounded as they are
-                                read and take half the memory; a session in F32 is then refused. F32
-                                allows both: the first session in BF16 makes one rounded copy of the
-                                weights, which all later ones share */
+    vit_turn turn;   /* changes the model's preprocessing: whether it has "orient" */
+    const char *cpu; /* as in vit_session_options; changes no byte */
+    /* Of sessions. F32 allows all: the first session in another one makes a rounded copy of the
+     * weights, which later ones share. BF16, INT8: weights are rounded as they are read, and take a
+     * half or a quarter; a session in F32 is then refused, or in INT8, too. Of a file of 8-bit
+     * weights (docs/formats.md), F32 means INT8. */
+    vit_precision precision;
 } vit_model_options;
 
 /* Loads a model from `path`: a model file of this library (docs/formats.md), or published weights
@@ -181,7 +182,8 @@ typedef struct vit_convert_options {
                            which is replaced; otherwise a directory, which must not exist yet */
     const char *layout; /* "timm", "hf", "torchvision", "npz", "onnx" or "pytorch"; NULL: this
                            library's model file */
-    const char *type;   /* element type of the weights: "f32", "bf16" or "f16"; NULL: "f32" */
+    const char *type;   /* element type of the weights: "f32", "bf16", "f16" or, without a layout or
+                           for "hf", "int8": those of VIT_PRECISION_INT8; NULL: "f32" */
     bool force; /* write the model even if the layout cannot express all of it, with a note for each
                    loss; what the other library could not load is refused all the same */
     void (*note)(const char *text, void *user); /* as vit_note; NULL: notes are dropped */

@@ -40,7 +40,8 @@ Picture = Union[str, os.PathLike, bytes, np.ndarray, "PIL.Image.Image"]  # noqa:
 _HERE = pathlib.Path(__file__).resolve().parent
 _SOURCE = _HERE.parent.parent  # of a source tree
 _TURNS = {"model": _api.VIT_TURN_MODEL, "exif": _api.VIT_TURN_EXIF, "never": _api.VIT_TURN_NEVER}
-_PRECISIONS = {"f32": _api.VIT_PRECISION_F32, "bf16": _api.VIT_PRECISION_BF16}
+_PRECISIONS = {"f32": _api.VIT_PRECISION_F32, "bf16": _api.VIT_PRECISION_BF16,
+               "int8": _api.VIT_PRECISION_INT8}
 _SPLITS = {"test": _api.VIT_SPLIT_TEST, "train": _api.VIT_SPLIT_TRAIN, "val": _api.VIT_SPLIT_VAL}
 _EVENTS = {value: name[len("VIT_EVENT_"):].lower() for name, value in vars(_api).items()
            if name.startswith("VIT_EVENT_")}
@@ -211,8 +212,8 @@ class Model:
     in place of the config.json beside them; labels: a file of names of the classes, or
     "imagenet-1k", in place of the model's; turn: "exif" turns pictures upright as they say, "never"
     takes them as they are stored, "model" does what the model's preprocessing says; threads: 0 for
-    all; precision: "f32" or "bf16". Threads of Python may share a model; their calls wait for each
-    other.
+    all; precision: "f32", "bf16" or "int8". Threads of Python may share a model; their calls wait
+    for each other.
     """
 
     def __init__(self, model: Union[str, os.PathLike, bytes] = "mnist", *,

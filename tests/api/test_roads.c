@@ -17,7 +17,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Of the largest of a row of logits or features: roundings of 2^-9, through two or three blocks. */
-#define BF16_BOUND .03
+#define ROUNDED_BOUND .03
 
 static char project[4096];
 
@@ -133,23 +133,23 @@ static answers ask(const vit_model *m, const vit_session_options *options) {
 
 /* ---- what they must be ---- */
 
-/* Of one network: its answers in f32 and in bf16, from whichever road came first. */
+/* Of one network: its answers in each precision, from whichever road came first. */
 typedef struct expected {
-    answers rows[2];
-    bool known[2];
+    answers rows[VIT_PRECISION_COUNT];
+    bool known[VIT_PRECISION_COUNT];
     size_t roads; /* so far */
 } expected;
 
 static void assert_near(const float *got, const float *want, size_t count) {
     const double difference = check_difference(got, want, count);
-    if (!(difference > 0 && difference <= BF16_BOUND))
-        fail_msg("bf16 is %.3g of the largest away from f32", difference);
+    if (!(difference > 0 && difference <= ROUNDED_BOUND))
+        fail_msg("what is rounded is %.3g of the largest away from f32", difference);
 }
 
-static void check_near(const answers *bf16, const answers *f32) {
-    assert_near(bf16->logits, f32->logits, PICTURES * f32->classes);
-    assert_near(bf16->embeddings, f32->embeddings, PICTURES * f32->features);
-    assert_near(bf16->prepared, f32->prepared, PREPARED * f32->classes);
+static void check_near(const answers *rounded, const answers *f32) {
+    assert_near(rounded->logits, f32->logits, PICTURES * f32->classes);
+    assert_near(rounded->embeddings, f32->embeddings, PICTURES * f32->features);
+    assert_near(rounded->prepared, f32->prepared, PREPARED * f32->classes);
 }
 
 /* Takes *got over. */
@@ -170,7 +170,7 @@ static void check_answers(expected *e, answers *got, vit_precision precision) {
 }
 
 static void free_expected(expected *e) {
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < VIT_PRECISION_COUNT; i++)
         if (e->known[i]) free_answers(&e->rows[i]);
 }
 
@@ -226,6 +226,8 @@ static void check_model(expected *e, const vit_model *m, const char *cpu, int th
     check_session(e, m, &options, opened);
     options.precision = VIT_PRECISION_BF16;
     if (bf16 && strcmp(cpu, bf16) == 0) check_session(e, m, &options, opened);
+    options.precision = VIT_PRECISION_INT8;
+    if (opened == VIT_PRECISION_F32) check_session(e, m, &options, opened);
 }
 
 static void check_opened(expected *e, const road *r, const char *cpu, int threads,
@@ -475,7 +477,7 @@ static void test_refused(void **state) {
         assert_null(m);
     }
     assert_int_equal(vit_model_load_with(&m, path, &unknown, &e), VIT_ERROR_ARGUMENT);
-    assert_says(&e, VIT_ERROR_ARGUMENT, "precision 7", "f32 or bf16");
+    assert_says(&e, VIT_ERROR_ARGUMENT, "precision 7", "f32, bf16 or int8");
 }
 
 static void test_bf16(void **state) {

@@ -74,6 +74,7 @@ refuses() {
 }
 
 refuses "f32 only" ops --precision bf16
+refuses "f32 or bf16: infer, read have it" train --precision int8
 refuses "gemm, ops or resize; or model"
 refuses "only train keeps" infer --recompute
 refuses "only infer, read and explain" train --model x

@@ -51,7 +51,7 @@ run 2 "" "--size: 0 is out of range" vit-evaluate --model m --data digits --size
 run 2 "" "--model NAME|MODEL is missing" vit-evaluate --data digits
 run 2 "" "--data DATA is missing" vit-evaluate --model m.safetensors
 run 2 "" "is not test, train or val" vit-evaluate --model m --data digits --split dev
-run 2 "" "is not f32 or bf16" vit-evaluate --model m --data digits --precision f16
+run 2 "" "is not f32, bf16 or int8" vit-evaluate --model m --data digits --precision f16
 run 2 "" "slower than f32: choose f32" \
     env VIT_CPU=avx512 vit-train --data digits --precision bf16 --steps 1
 photo=$tree/examples/photographed-nine.jpg

@@ -60,6 +60,9 @@ VIT_SCORING_NONE vit/cli/parts/answers.c whether there are numbers instead of cl
 VIT_TARGET_HF vit/weights/export/describe.c the one library whose config says what scores are
 VIT_TREE_TRAIN datasets/folder.c whether pictures of the part train
 VIT_PRECISION_F32 vit/train/open.c the value that an option has when it is not given
+VIT_PRECISION_F32 vit/api/model.c the same
+VIT_PRECISION_F32 vit/weights/file/model_file.c the same
+VIT_I8 * the one type of weights that have scales beside them
 VIT_REPORT_DONE vit/train/monitor.c whether it is over
 VIT_PREPARE_UNKNOWN * whether it is known
 VIT_PREPARE_SHORTER vit/weights/configs/hugging_face.c the one that needs a crop

@@ -71,12 +71,19 @@ for a, b in zip(*rows):
 END
 }
 
+# same_in_int8 OPTION...: after same_on_all_roads, whose logits it keeps, and differs from
+same_in_int8() {
+    mv logits kept && same_on_all_roads "$@" --precision int8 && ! cmp -s logits kept &&
+        mv kept logits
+}
+
 # road NAME OPTION...
 road() {
     road=$1
     shift
     check "$road: the same on all roads" same_on_all_roads "$@"
     if [ $bf16 = yes ]; then check "$road: near that in bfloat16" near_in_bf16 "$@"; fi
+    check "$road: the same in int8" same_in_int8 "$@"
 }
 
 # ---- the sources ----

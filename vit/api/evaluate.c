@@ -294,7 +294,8 @@ static vit_status score(vit_score *out, vit_evaluation *result, const vit_model 
     const vit_network *network;
     vit_status status = vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, error);
     if (status != VIT_OK) return status;
-    const vit_exec exec = {.kernels = kernels, .threads = threads, .precision = o->precision};
+    const vit_exec exec = {
+        .kernels = kernels, .threads = threads, .precision = vit_model_precision(m, o->precision)};
     status = vit_model_network(&network, m, &exec, error);
     if (status == VIT_OK) status = vit_inference_new(&inference, network, kernels, threads, error);
     if (status == VIT_OK) {

@@ -17,8 +17,7 @@ typedef struct vit_rounded {
 struct vit_model {
     vit_model_file file; /* linear weights are only packed, in the model's precision */
     vit_network network; /* views of them */
-    /* of a model in f32: its networks in other precisions, each made when the first session asks
-     * for it; or NULL */
+    /* its networks in other precisions, each made when it is first asked for; or NULL */
     _Atomic(vit_rounded *) rounded[VIT_PRECISION_COUNT];
     char *config, *preprocessing; /* JSON, for vit_model_describe */
     char **numbers;               /* ["0", "1", ...], one block, where file.labels is NULL */
@@ -51,9 +50,13 @@ double vit_model_temperature(const vit_model *model);
  * cleared, also on failure. */
 vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error *error);
 
+/* The precision of a session that asks for this one: F32 of a model in INT8 is INT8. */
+vit_precision vit_model_precision(const vit_model *model, vit_precision asked);
+
 /* The model's network in the exec's precision, made when first needed. All sessions share it; the
- * model frees it. ARGUMENT if the model was opened for another precision than this one and f32. Any
- * thread may call it. */
+ * model frees it. ARGUMENT if the model was opened for another precision than this one and f32;
+ * but of one in INT8 there is one in F32, with the rounded weights, for maps. Any thread may call
+ * it. */
 vit_status vit_model_network(const vit_network **out, const vit_model *model, const vit_exec *exec,
                              vit_error *error);
 

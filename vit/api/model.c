@@ -78,7 +78,7 @@ static void free_rounded(vit_rounded *r) {
 static vit_status make_rounded(vit_rounded **out, const vit_model *m, const vit_exec *exec,
                                vit_error *error) {
     const vit_model_file *f = &m->file;
-    const size_t words = vit_words(exec->precision, f->table.packed_size);
+    const size_t words = vit_table_words(&f->table, exec->precision);
     vit_rounded *r = *out = vit_alloc(1, sizeof *r);
     if (!r) return vit_fail_memory(error, "rounded weights", sizeof *r);
     r->network.config = f->config;
@@ -89,16 +89,22 @@ static vit_status make_rounded(vit_rounded **out, const vit_model *m, const vit_
     return vit_weights_view(&r->network.weights, &f->config, &f->table, f->values, &packed, error);
 }
 
+vit_precision vit_model_precision(const vit_model *m, vit_precision asked) {
+    const vit_precision opened = m->file.packed.precision;
+    return vit_precisions[opened].scales && asked == VIT_PRECISION_F32 ? opened : asked;
+}
+
 vit_status vit_model_network(const vit_network **out, const vit_model *m, const vit_exec *exec,
                              vit_error *error) {
+    const vit_precision opened = m->file.packed.precision;
     *out = &m->network;
-    if (exec->precision == m->file.packed.precision) return VIT_OK;
-    if (vit_precisions[m->file.packed.precision].converts)
+    if (exec->precision == opened) return VIT_OK;
+    if (vit_precisions[opened].converts ||
+        (vit_precisions[opened].scales && exec->precision != VIT_PRECISION_F32))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "%s is asked of a model that was opened for %s, whose weights are "
                         "rounded: open it for f32, which serves both",
-                        vit_precision_names[exec->precision],
-                        vit_precision_names[m->file.packed.precision]);
+                        vit_precision_names[exec->precision], vit_precision_names[opened]);
     _Atomic(vit_rounded *) *shared = (_Atomic(vit_rounded *) *)&m->rounded[exec->precision];
     vit_rounded *found = atomic_load(shared), *made = NULL;
     const vit_status status = found ? VIT_OK : make_rounded(&made, m, exec, error);

@@ -14,8 +14,8 @@
 #include <string.h>
 
 /* The words of the option `type`, and what they stand for. */
-static const char *const type_names[] = {"f32", "bf16", "f16", NULL};
-static const vit_dtype types[] = {VIT_F32, VIT_BF16, VIT_F16};
+static const char *const type_names[] = {"f32", "bf16", "f16", "int8", NULL};
+static const vit_dtype types[] = {VIT_F32, VIT_BF16, VIT_F16, VIT_I8};
 VIT_CHECK_ROWS(type_names, sizeof types / sizeof *types + 1);
 
 /* The layout of vit/weights/layout/tables.c in which each target's tensors are written; NULL: under
@@ -40,7 +40,13 @@ static const char *const files[][MOST_FILES] = {
     [VIT_TARGET_ONNX] = {onnx_name},
     [VIT_TARGET_PYTORCH] = {safetensors_name, config_name, module_name},
 };
+/* Whether weights in 8-bit integers can be written so that somebody reads them. */
+static const bool takes_int8[] = {
+    [VIT_TARGET_TIMM] = false, [VIT_TARGET_HF] = true,    [VIT_TARGET_TORCHVISION] = false,
+    [VIT_TARGET_NPZ] = false,  [VIT_TARGET_ONNX] = false, [VIT_TARGET_PYTORCH] = false,
+};
 VIT_CHECK_ROWS(layouts, VIT_TARGET_COUNT);
+VIT_CHECK_ROWS(takes_int8, VIT_TARGET_COUNT);
 VIT_CHECK_ROWS(files, VIT_TARGET_COUNT);
 
 typedef struct conversion {
@@ -50,7 +56,8 @@ typedef struct conversion {
     vit_model_file model;
     vit_description description;
     vit_exported exported;
-    void *encoded; /* the elements in another type */
+    void *encoded;               /* the elements in another type */
+    vit_rounded_tensors rounded; /* the tensors in 8 bits */
 } conversion;
 
 static vit_status find_word(int *index, const char *word, const char *const *words,
@@ -84,8 +91,8 @@ static vit_status check_ending(const char *out, vit_error *error) {
 static vit_status check_options(conversion *c, vit_error *error) {
     const vit_convert_options *o = c->options;
     int type = 0, target = 0;
-    vit_status status =
-        find_word(&type, o->type ? o->type : "f32", type_names, "type", "f32, bf16 or f16", error);
+    vit_status status = find_word(&type, o->type ? o->type : "f32", type_names, "type",
+                                  "f32, bf16, f16 or int8", error);
     if (status == VIT_OK && o->layout)
         status = find_word(&target, o->layout, vit_target_names, "layout",
                            "timm, hf, torchvision, npz, onnx or pytorch", error);
@@ -95,6 +102,12 @@ static vit_status check_options(conversion *c, vit_error *error) {
     if (status != VIT_OK) return status;
     c->dtype = types[type];
     c->target = (vit_target)target;
+    if (o->layout && c->dtype == VIT_I8 && !takes_int8[target])
+        return vit_fail(
+            error, VIT_ERROR_ARGUMENT,
+            "nothing reads weights in 8 bits in the layout \"%s\": int8 is for files of "
+            "this library (without a layout) and for \"hf\"",
+            o->layout);
     if (!o->layout) return check_ending(o->out, error);
     if (is_one_file(c)) return VIT_OK;
     if (vit_path_look(o->out) != VIT_PATH_NONE || vit_path_is_link(o->out))
@@ -162,6 +175,8 @@ static vit_status write_file(const conversion *c, const char *name, vit_error *e
         status = vit_onnx_write(path, &c->model, c->dtype, error);
     else if (name == npz_name)
         status = vit_npz_write(path, e->tensors, e->count, error);
+    else if (c->rounded.count > 0)
+        status = vit_safetensors_write(path, c->rounded.tensors, c->rounded.count, NULL, 0, error);
     else if (layouts[c->target])
         status = vit_safetensors_write(path, e->tensors, e->count, NULL, 0, error);
     else
@@ -184,6 +199,7 @@ static void remove_files(const conversion *c) {
 /* Loads what was written, as this library reads it. */
 static vit_status check_written(conversion *c, vit_error *error) {
     vit_model_file written;
+    vit_rounded_tensors_free(&c->rounded);
     vit_exported_free(&c->exported);
     if (c->target == VIT_TARGET_ONNX) return VIT_OK;
     const vit_status status =
@@ -209,12 +225,13 @@ static vit_status write_directory(conversion *c, vit_error *error) {
 static vit_status export(conversion *c, vit_error *error) {
     vit_model_file *m = &c->model;
     vit_exported *e = &c->exported;
-    vit_status status = vit_describe(&c->description, c->target, m, error);
+    vit_status status = vit_describe(&c->description, c->target, m, c->dtype, error);
     if (status == VIT_OK && layouts[c->target])
-        status = vit_export(e, vit_layout_find(layouts[c->target]), &m->config, &m->table,
-                            m->values, error);
+        status = vit_export(e, vit_layout_find(layouts[c->target]), m, error);
     if (status == VIT_OK) status = check_loss(c, error);
-    if (status == VIT_OK && e->count > 0 && c->dtype != VIT_F32)
+    if (status == VIT_OK && e->count > 0 && c->dtype == VIT_I8)
+        status = vit_tensors_round(&c->rounded, e->tensors, e->how, e->count, error);
+    else if (status == VIT_OK && e->count > 0 && c->dtype != VIT_F32)
         status = vit_tensors_encode(e->tensors, e->count, c->dtype, &c->encoded, error);
     if (status != VIT_OK) return status;
     return is_one_file(c) ? vit_onnx_write(c->options->out, m, c->dtype, error)
@@ -248,6 +265,7 @@ vit_status vit_convert(const vit_convert_options *options, vit_error *error) {
     const vit_status status = convert(&c, error);
     vit_fpmode_leave(host);
     vit_description_clear(&c.description);
+    vit_rounded_tensors_free(&c.rounded);
     vit_exported_free(&c.exported);
     vit_free(c.encoded);
     vit_model_file_clear(&c.model);

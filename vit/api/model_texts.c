@@ -94,7 +94,9 @@ vit_status vit_text_session_new(vit_text_session **out, const vit_model *model,
     s->threads = threads;
     s->samples = vit_max(1, ROWS_AT_ONCE / vit_max(1, vit_config_rows(c)));
     if (c->channels > 0) vit_normalize_table(s->table, &model->file.preprocessing, c->channels);
-    const vit_exec exec = {.kernels = kernels, .threads = threads, .precision = o->precision};
+    const vit_exec exec = {.kernels = kernels,
+                           .threads = threads,
+                           .precision = vit_model_precision(model, o->precision)};
     const vit_generation writing = writing_of(model, o);
     status = allocate(s, error);
     if (status == VIT_OK) status = vit_model_network(&s->network, model, &exec, error);

@@ -28,7 +28,9 @@ vit_status vit_session_new(vit_session **out, const vit_model *model,
     s->features = vit_alloc(vit_config_embedding(&model->file.config), sizeof(float));
     vit_normalize_table(s->table, &model->file.preprocessing, model->file.config.channels);
     if (!s->features) status = vit_fail_memory(error, "a session", sizeof *s);
-    const vit_exec exec = {.kernels = kernels, .threads = threads, .precision = o->precision};
+    const vit_exec exec = {.kernels = kernels,
+                           .threads = threads,
+                           .precision = vit_model_precision(model, o->precision)};
     if (status == VIT_OK) status = vit_model_network(&s->network, model, &exec, error);
     if (status == VIT_OK)
         status = vit_inference_new(&s->inference, s->network, kernels, threads, error);

@@ -63,6 +63,15 @@ vit_cpu vit_cpu_detect(void) {
                                                                                : VIT_CPU_AVX512;
 }
 
+bool vit_cpu_has_vnni(vit_cpu cpu) {
+    const uint32_t avx512_vnni = 1u << 11, avx_vnni = 1u << 4;
+    uint32_t a, b, c, d;
+    if (vit_cpu_detect() < cpu) return false;
+    if (cpu >= VIT_CPU_AVX512)
+        return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && has(c, avx512_vnni);
+    return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && has(a, avx_vnni);
+}
+
 /* 48 characters in three leaves, padded with spaces. */
 static bool read_brand(char raw[49]) {
     uint32_t words[12];
@@ -83,6 +92,11 @@ vit_cpu vit_cpu_detect(void) {
 #else
     return VIT_CPU_SCALAR;
 #endif
+}
+
+bool vit_cpu_has_vnni(vit_cpu cpu) {
+    (void)cpu;
+    return false;
 }
 
 static bool read_brand(char raw[49]) {

@@ -89,7 +89,7 @@ static const vit_option options[] = {
      .help = "the data that the model was taught or trained on, as\n"
              "vit-train --data names them"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
-    VIT_PRECISION_OPTION(settings, "f32"),
+    VIT_PRECISION_OPTION(settings),
     VIT_THREADS_OPTION(settings, "changes no digit of the answer (default: all processors)"),
 };
 

@@ -12,7 +12,7 @@ typedef struct settings {
 } settings;
 
 static const char *const layouts[] = {"timm", "hf", "torchvision", "npz", "onnx", "pytorch", NULL};
-static const char *const types[] = {"f32", "bf16", "f16", NULL};
+static const char *const types[] = {"f32", "bf16", "f16", "int8", NULL};
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What is written"},
@@ -23,9 +23,11 @@ static const vit_option options[] = {
              "NAME.onnx; pytorch is model.py, the network in plain\n"
              "PyTorch, and its weights (default: OUT is a model file)",
      .choices = layouts},
-    {VIT_OPTION(CHOICE, "dtype", type, "f32|bf16|f16"),
+    {VIT_OPTION(CHOICE, "dtype", type, "f32|bf16|f16|int8"),
      .help = "the type of the weights: float32, or bfloat16 or\n"
-             "float16, to which they are rounded (default: f32)",
+             "float16, to which they are rounded; or int8, those of\n"
+             "the blocks in 8-bit integers with a scale for each\n"
+             "output, for a model file and hf (default: f32)",
      .choices = types},
     {VIT_FLAG("force", force), .help = "write the model even if the layout cannot express all\n"
                                        "of it, and say what is lost; never write one that the\n"
@@ -49,7 +51,9 @@ static const vit_command command = {
              "  vit-convert vit_small/ small-timm --layout timm\n"
              "      timm.create_model(\"local-dir:small-timm\", pretrained=True)\n"
              "  vit-convert vit_base_patch16_224/ base.safetensors --dtype bf16\n"
-             "      one file, half as large\n",
+             "      one file, half as large\n"
+             "  vit-convert vit_base_patch16_224/ base8.safetensors --dtype int8\n"
+             "      one of about a quarter, which answers in int8\n",
     .operands = "IN OUT",
     .notes = "A model that a layout cannot express is refused with the reason; onnx and\n"
              "pytorch take every model.\n"

@@ -73,7 +73,7 @@ static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     {VIT_OPTION(COUNT, "batch", batch, "N"),
      .help = "pictures at a time; changes no figure\n(default: automatic)", .min = 1, .max = 1e6},
-    VIT_PRECISION_OPTION(settings, "f32"),
+    VIT_PRECISION_OPTION(settings),
     VIT_THREADS_OPTION(settings, "changes no figure but the speed\n(default: all processors)"),
 };
 

@@ -88,7 +88,7 @@ static const vit_option options[] = {
      .help = "with --sample: seed of the random numbers (default:\n"
              "0)"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
-    VIT_PRECISION_OPTION(settings, "f32"),
+    VIT_PRECISION_OPTION(settings),
     VIT_THREADS_OPTION(settings, "changes no answer (default: all processors)"),
 };
 

@@ -39,11 +39,16 @@ static inline size_t vit_padded(size_t n) {
  * rounded: c * scale, + bias[column], * gamma[column], * keep[(row + r) / keep_rows], r being the
  * row counted from where C points, + residual[r][column]. */
 typedef struct vit_epilogue {
-    int accumulate;        /* chains start from what C holds, not from +0 */
-    float scale;           /* 1: none; integers would have a factor for each row and column here */
-    const float *bias;     /* [columns] or NULL */
-    const float *gamma;    /* [columns] or NULL: layer scale */
-    const float *keep;     /* [pictures] or NULL: drop path, a factor for every keep_rows rows */
+    int accumulate; /* chains start from what C holds, not from +0 */
+    float scale;    /* 1: none */
+    /* of 8-bit integers, in place of scale: c = float(c) * row_scales[row] * column_scales[column],
+     * from left to right. NULL: C receives the sums themselves, for the next block of k. */
+    const float *row_scales, *column_scales;
+    const int32_t *start; /* [columns] of 8-bit integers: where chains start, in place of 0; for the
+                             kernels that add 128 to A */
+    const float *bias;    /* [columns] or NULL */
+    const float *gamma;   /* [columns] or NULL: layer scale */
+    const float *keep;    /* [pictures] or NULL: drop path, a factor for every keep_rows rows */
     size_t keep_rows, row; /* row: set by vit_gemm, the row of the whole product where C points */
     const float *residual; /* [rows][columns], residual_row apart, or NULL; may be C itself */
     size_t residual_row;
@@ -92,17 +97,19 @@ typedef struct vit_tiles {
 } vit_tiles;
 
 /* Matrix products in one precision (vit/ops/precision.h): of floats, or of numbers rounded to
- * bfloat16 (to nearest, ties to even) with sums in float32. Two bfloat16 numbers of adjacent k, the
- * first in the lower half, make a pair: a word of 32 bits that is moved like a float, so tiles,
- * panels and blocks of pairs are laid out like those of floats. So would four numbers of 8 bits be,
- * whose sums are integers of 32 bits: between two blocks of k, C holds words that only gemm_tiles
- * reads, and the epilogue of the last block makes floats of them. */
+ * bfloat16 (to nearest, ties to even) with sums in float32, or of integers of 8 bits with sums in
+ * integers of 32 bits. Two bfloat16 numbers of adjacent k, the first in the lower half, make a
+ * pair: a word of 32 bits that is moved like a float, so tiles, panels and blocks of pairs are laid
+ * out like those of floats. So are quads, four 8-bit integers of adjacent k, the first in the
+ * lowest byte: between two blocks of k, C holds integers that only gemm_tiles reads, and the
+ * epilogue of the last block makes floats of them. */
 typedef struct vit_product_kernels {
     /* Computes all tiles of a run, and prefetches its ahead[0] and ahead[1] meanwhile, as much of
      * them as k has steps for. For pairs, k counts pairs; an element is one chain over the pairs in
      * ascending order, each step as the instruction VDPBF16PS does it: first the product of the
      * second numbers is added, then that of the first ones, each a fused multiply-add rounded to
-     * nearest that takes and gives denormals as zero. */
+     * nearest that takes and gives denormals as zero. For quads, k counts quads; B holds them, A
+     * what `quantise` makes, and sums are exact as long as they fit 32 bits. */
     void (*gemm_tiles)(const vit_tiles *run);
 
     /* to[j][i] = from[i][j], rows to_row and from_row apart; from: [rows][n]. Rows of `to` are
@@ -119,6 +126,14 @@ typedef struct vit_product_kernels {
                        size_t n);
     void (*copy_across)(float *to, size_t to_row, const float *from, size_t from_row, size_t rows,
                         size_t n);
+
+    /* The table of quads has these two instead of the copies. A row x of A as its tiles read it:
+     * *scale = max |x| / 127, x / scale rounded to nearest, ties to even. A scale below FLT_MIN
+     * becomes 0, and the integers with it; of a row that is not finite it is NaN. words: a_words
+     * words for each quad, for n rounded up to whole vectors of numbers, past its end those of 0.
+     */
+    void (*quantise)(float *words, float *scale, const float *x, size_t n);
+    size_t a_words; /* 2 where the numbers of A are widened to 16 bits, else 1 */
 } vit_product_kernels;
 
 /* The largest tile that suits the registers and the first-level cache of an instruction set: TILE_*
@@ -268,5 +283,11 @@ const vit_kernels *vit_kernels_avx512bf16(void);
 /* Products of bfloat16 by VDPBF16PS (all functions NULL where the compiler cannot make them), and
  * the same bits in plain C. */
 extern const vit_product_kernels vit_pairs_avx512bf16, vit_pairs_reference;
+
+/* Products of 8-bit integers, all with the same results; those with VNNI are for processors that
+ * have VPDPBUSD for registers of 256 or 512 bits (vit/base/cpu.h). Functions are NULL where the
+ * compiler cannot make them. */
+extern const vit_product_kernels vit_quads_scalar, vit_quads_neon, vit_quads_avx2,
+    vit_quads_avxvnni, vit_quads_avx512, vit_quads_avx512vnni;
 
 #endif

@@ -9,8 +9,12 @@
 #include "vit/kernels/table.inc"
 
 const vit_kernels *vit_kernels_avx2(void) {
-    static const vit_kernels table = VIT_KERNEL_TABLE(VIT_CPU_AVX2, [VIT_PRECISION_F32] = &floats);
-    return &table;
+    static const vit_kernels table = VIT_KERNEL_TABLE(
+        VIT_CPU_AVX2, [VIT_PRECISION_F32] = &floats, [VIT_PRECISION_INT8] = &vit_quads_avx2);
+    static const vit_kernels with_vnni = VIT_KERNEL_TABLE(
+        VIT_CPU_AVX2, [VIT_PRECISION_F32] = &floats, [VIT_PRECISION_INT8] = &vit_quads_avxvnni);
+    const bool vnni = vit_quads_avxvnni.gemm_tiles && vit_cpu_has_vnni(VIT_CPU_AVX2);
+    return vnni ? &with_vnni : &table;
 }
 
 #else

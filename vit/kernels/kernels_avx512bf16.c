@@ -29,10 +29,13 @@ static inline v16 v16_pairs_across(v16 low, v16 high) {
 #include "vit/kernels/gemm.inc"
 #include "vit/kernels/pairs.inc"
 
-const vit_product_kernels vit_pairs_avx512bf16 = {gemm_tiles, transpose, copy_along, copy_across};
+const vit_product_kernels vit_pairs_avx512bf16 = {.gemm_tiles = gemm_tiles,
+                                                  .transpose = transpose,
+                                                  .copy_along = copy_along,
+                                                  .copy_across = copy_across};
 
 #else
 
-const vit_product_kernels vit_pairs_avx512bf16 = {NULL, NULL, NULL, NULL};
+const vit_product_kernels vit_pairs_avx512bf16 = {.gemm_tiles = NULL};
 
 #endif

@@ -70,4 +70,7 @@ static inline v16 v16_pairs_along(v16 low, v16 high) {
 #include "vit/kernels/gemm.inc"
 #include "vit/kernels/pairs.inc"
 
-const vit_product_kernels vit_pairs_reference = {gemm_tiles, transpose, copy_along, copy_across};
+const vit_product_kernels vit_pairs_reference = {.gemm_tiles = gemm_tiles,
+                                                 .transpose = transpose,
+                                                 .copy_along = copy_along,
+                                                 .copy_across = copy_across};

@@ -8,7 +8,8 @@
 #include "vit/kernels/table.inc"
 
 const vit_kernels *vit_kernels_neon(void) {
-    static const vit_kernels table = VIT_KERNEL_TABLE(VIT_CPU_NEON, [VIT_PRECISION_F32] = &floats);
+    static const vit_kernels table = VIT_KERNEL_TABLE(
+        VIT_CPU_NEON, [VIT_PRECISION_F32] = &floats, [VIT_PRECISION_INT8] = &vit_quads_neon);
     return &table;
 }
 

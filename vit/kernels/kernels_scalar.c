@@ -3,9 +3,10 @@
 #include "vit/kernels/table.inc"
 
 const vit_kernels *vit_kernels_scalar(void) {
-    static const vit_kernels table =
-        VIT_KERNEL_TABLE(VIT_CPU_SCALAR, [VIT_PRECISION_F32] = &floats);
+    static const vit_kernels table = VIT_KERNEL_TABLE(
+        VIT_CPU_SCALAR, [VIT_PRECISION_F32] = &floats, [VIT_PRECISION_INT8] = &vit_quads_scalar);
     static const vit_kernels with_reference = VIT_KERNEL_TABLE(
-        VIT_CPU_SCALAR, [VIT_PRECISION_F32] = &floats, [VIT_PRECISION_BF16] = &vit_pairs_reference);
+        VIT_CPU_SCALAR, [VIT_PRECISION_F32] = &floats, [VIT_PRECISION_BF16] = &vit_pairs_reference,
+        [VIT_PRECISION_INT8] = &vit_quads_scalar);
     return vit_cpu_detect() > VIT_CPU_SCALAR ? &with_reference : &table;
 }

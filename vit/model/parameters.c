@@ -7,6 +7,7 @@
 #include "vit/base/sys.h"
 #include "vit/model/fixed_positions.h"
 #include "vit/model/rope_table.h"
+#include "vit/ops/int8.h"
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,10 +83,13 @@ static const vit_parameter *make_row(walk *w, vit_parameter_kind kind, const cha
                          .fan_in = fan_in,
                          .convolves = w->convolves,
                          .packed_offset = t->packed_size,
+                         .int8_offset = t->int8_size,
+                         .scale_offset = t->scale_size,
                          .layer = w->layer,
                          .of_block = w->prefix[0] != '\0',
                          .base = w->config->rope_base};
     p->packs = vit_is_weight(p) || tied;
+    p->rounds = vit_is_weight(p) && p->of_block;
     snprintf(p->name, sizeof p->name, "%s%s%s%s", w->stack, w->prefix, layer, part);
     for (size_t i = 0; i < s.dims; i++) {
         p->shape[i] = s.sizes[i];
@@ -97,6 +101,8 @@ static const vit_parameter *make_row(walk *w, vit_parameter_kind kind, const cha
     if (p->packs) {
         const size_t out = s.sizes[0], in = p->count / out;
         t->packed_size += vit_max(vit_packed_size(out, in), vit_packed_size(in, out));
+        t->scale_size += p->rounds ? out : 0;
+        t->int8_size += p->rounds ? vit_int8_words(out, in) : vit_packed_size(out, in);
     }
     return p;
 }
@@ -120,7 +126,7 @@ static float *gradient(const walk *w, const vit_parameter *p) {
 
 static const float *packed_transposed(const walk *w, const vit_parameter *weight) {
     const vit_packed_weights *p = &w->packed;
-    return p->transposed ? p->transposed + vit_words(p->precision, weight->packed_offset) : NULL;
+    return p->transposed ? p->transposed + vit_packed_at(weight, p->precision) : NULL;
 }
 
 /* Layer 0 has none: of it only convolutions need dx. */
@@ -149,6 +155,10 @@ static void linear_shaped(walk *w, const char *layer, shape s, bool bias, vit_li
                       .weight = value(w, p),
                       .packed = packed_transposed(w, p),
                       .packed_rows = packed_rows(w, p)};
+    if (v->packed && p->rounds && vit_precisions[w->packed.precision].scales) {
+        v->scales = vit_int8_scales(v->packed, out, in);
+        v->starts = vit_int8_starts(v->packed, out, in);
+    }
     *g = (vit_linear_gradient){.weight = gradient(w, p), .begins = w->begins};
     if (!bias) return;
     p = tensor(w, VIT_PARAMETER_BIAS, layer, ".bias", (shape){1, {out}}, in);
@@ -495,6 +505,16 @@ const vit_parameter *vit_table_find(const vit_table *table, const char *name) {
     for (size_t i = 0; i < table->count; i++)
         if (strcmp(table->rows[i].name, name) == 0) return &table->rows[i];
     return NULL;
+}
+
+size_t vit_packed_at(const vit_parameter *p, vit_precision precision) {
+    return vit_precisions[precision].scales ? p->int8_offset
+                                            : vit_words(precision, p->packed_offset);
+}
+
+size_t vit_table_words(const vit_table *table, vit_precision precision) {
+    return vit_precisions[precision].scales ? table->int8_size
+                                            : vit_words(precision, table->packed_size);
 }
 
 /* ---- views ---- */

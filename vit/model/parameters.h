@@ -32,7 +32,10 @@ typedef struct vit_parameter {
     bool convolves; /* WEIGHT, BIAS: of a convolutional stem */
     bool packs;     /* matrix products read it packed: a WEIGHT, or an EMBEDDING that is the head's
                        weight, too */
+    bool rounds;    /* and in INT8 as 8-bit integers: it is a WEIGHT of a block */
     size_t packed_offset; /* if it packs: in an array of vit_table.packed_size floats */
+    size_t int8_offset;   /* the same in INT8: in an array of vit_table.int8_size words */
+    size_t scale_offset;  /* if it rounds: of its scales, in an array of vit_table.scale_size */
     size_t layer;         /* 0: what comes before the blocks; 1 + i: block i; 1 + depth: the rest */
     bool of_block;        /* it is in a block, of the encoder or of the decoder */
     double base;          /* FREQUENCIES: the config's rope_base */
@@ -55,6 +58,8 @@ typedef struct vit_table {
     size_t size;        /* floats of an array of all tensors but those that are only packed; each
                            begins at a multiple of 16 */
     size_t packed_size; /* floats of all packed weights, in f32 */
+    size_t int8_size;   /* words of all in INT8, in which those outside the blocks are floats */
+    size_t scale_size;  /* outputs of all rows that round */
     size_t parameters;  /* trainable parameters: the sum of the rows' counts */
 } vit_table;
 
@@ -78,8 +83,12 @@ void vit_table_init(int threads, float *values, const vit_table *table, vit_init
 void vit_table_init_row(float *values, const vit_table *table, size_t row, vit_init init,
                         uint64_t seed);
 
-/* The weights that matrix products read, packed into panels (vit/ops/gemm/gemm.h). Each array is
- * [vit_words(precision, table->packed_size)]; owned by whoever made them. */
+/* Where a weight's packed form begins in this precision, and how many words all of them are. */
+size_t vit_packed_at(const vit_parameter *p, vit_precision precision);
+size_t vit_table_words(const vit_table *table, vit_precision precision);
+
+/* The weights that matrix products read, packed into panels (vit/ops/gemm/gemm.h) or, in INT8 those
+ * of the blocks, by vit_int8_pack. Each array is [vit_table_words]; owned by whoever made them. */
 typedef struct vit_packed_weights {
     float *transposed;       /* W^T, for y = x W^T; NULL: there are none */
     float *rows;             /* W, for dx = dy W, but of layer 0; NULL: W is read where it lies */
@@ -91,8 +100,8 @@ typedef struct vit_packed_weights {
 void vit_table_pack(const vit_exec *exec, const vit_packed_weights *packed, const float *values,
                     const vit_table *table);
 
-/* rounded->transposed = packed->transposed, which is in f32, in rounded->precision. Each tensor is
- * one task. */
+/* rounded->transposed = packed->transposed, which is in f32, in rounded->precision; or the other
+ * way round, of INT8 in f32. Each tensor is one task. */
 void vit_table_round(const vit_exec *exec, const vit_packed_weights *rounded,
                      const vit_packed_weights *packed, const vit_table *table);
 

@@ -1,5 +1,6 @@
 #include "vit/ops/linear.h"
 #include "vit/base/size.h"
+#include "vit/ops/int8.h"
 
 /* Column sums: columns in a task, and roughly what an element costs in multiply-adds. */
 #define COLUMN_BLOCK ((size_t)64)
@@ -16,16 +17,23 @@ void vit_linear_forward(const vit_exec *exec, float *y, const float *x, const vi
                             .keep_rows = s->keep_rows,
                             .residual = s->residual,
                             .residual_row = w->out};
+    if (w->scales) {
+        vit_int8_forward(exec, y, x, w, &e, rows);
+        return;
+    }
     vit_gemm(exec, y, w->out, rows, w->out, w->in, (vit_operand_a){x, w->in, 1},
              vit_b_packed(w->packed, vit_words(exec->precision, w->in)), &e);
 }
 
 vit_linear vit_linear_part(const vit_exec *exec, const vit_linear *w, size_t first, size_t count) {
+    const vit_precision precision = w->scales ? VIT_PRECISION_INT8 : exec->precision;
     vit_linear part = {.in = w->in,
                        .out = count,
                        .weight = w->weight ? w->weight + first * w->in : NULL,
                        .bias = w->bias ? w->bias + first : NULL,
-                       .packed = w->packed + first * vit_words(exec->precision, w->in)};
+                       .packed = w->packed + first * vit_words(precision, w->in),
+                       .scales = w->scales ? w->scales + first : NULL,
+                       .starts = w->starts ? w->starts + first : NULL};
     /* A word is of several rows of W: a part that begins or ends within one has no packed rows. */
     const size_t numbers = vit_precisions[exec->precision].numbers, end = first + count;
     const bool whole_words = first % numbers == 0 && (end % numbers == 0 || end == w->out);

@@ -11,10 +11,13 @@
 
 typedef struct vit_linear {
     size_t in, out;
-    const float *weight;       /* W; NULL if only `packed` is kept, which is enough for forward */
-    const float *bias;         /* b, or NULL */
-    const float *packed;       /* W^T by vit_pack_transposed; the scales of integers, one for each
-                                  output, would stand beside it */
+    const float *weight; /* W; NULL if only `packed` is kept, which is enough for forward */
+    const float *bias;   /* b, or NULL */
+    const float *packed; /* W^T by vit_pack_transposed, or with scales by vit_int8_pack */
+    /* of a layer in 8-bit integers, which only goes forward: vit_int8_scales, vit_int8_starts;
+     * scales NULL: it is in the precision of the exec */
+    const float *scales;
+    const int32_t *starts;
     vit_operand_b packed_rows; /* W by vit_pack_rows, for dx; data NULL: `weight` is read instead */
 } vit_linear;
 

@@ -2,12 +2,16 @@
 #include "vit/base/size.h"
 #include <stdio.h>
 
-const char *const vit_precision_names[] = {"f32", "bf16", NULL};
+const char *const vit_precision_names[] = {"f32", "bf16", "int8", NULL};
 VIT_CHECK_ROWS(vit_precision_names, VIT_PRECISION_COUNT + 1);
 
 const vit_precision_row vit_precisions[] = {
-    {VIT_PRECISION_F32, 1, false, VIT_PRECISION_F32, VIT_CPU_SCALAR},
-    {VIT_PRECISION_BF16, 2, true, VIT_PRECISION_BF16, VIT_CPU_AVX512BF16},
+    {VIT_PRECISION_F32, 1, false, false, true, VIT_PRECISION_F32, VIT_PRECISION_F32,
+     VIT_CPU_SCALAR},
+    {VIT_PRECISION_BF16, 2, true, false, true, VIT_PRECISION_BF16, VIT_PRECISION_BF16,
+     VIT_CPU_AVX512BF16},
+    {VIT_PRECISION_INT8, 4, false, true, false, VIT_PRECISION_F32, VIT_PRECISION_F32,
+     VIT_CPU_SCALAR},
 };
 VIT_CHECK_ROWS(vit_precisions, VIT_PRECISION_COUNT);
 
@@ -19,9 +23,10 @@ size_t vit_converted_words(size_t k) {
 }
 
 size_t vit_whole_words(size_t k) {
-    size_t most = 0;
+    size_t most = k;
     for (int i = 0; i < VIT_PRECISION_COUNT; i++)
-        most = vit_max(most, vit_words((vit_precision)i, k) * vit_precisions[i].numbers);
+        if (vit_precisions[i].converts)
+            most = vit_max(most, vit_words((vit_precision)i, k) * vit_precisions[i].numbers);
     return most;
 }
 

@@ -14,13 +14,17 @@ typedef struct vit_precision_row {
     size_t numbers; /* of an operand in a word of 32 bits */
     bool converts;  /* operands are converted as they are packed; else they are floats, which a
                        product can also read where they are */
-    vit_precision attention; /* of attention's products where linear layers have this precision */
-    vit_cpu least;           /* the first instruction set that has it, for the sentence below */
+    bool scales;    /* integers with scales (vit/ops/int8.h) */
+    bool trains;    /* it has gradients */
+    /* where the linear layers of the blocks have this precision: those outside the blocks, and
+     * attention's products */
+    vit_precision outside, attention;
+    vit_cpu least; /* the first instruction set that has it, for the sentence below */
 } vit_precision_row;
 
 extern const vit_precision_row vit_precisions[];
 
-/* "f32", "bf16", in the order of the enum, and NULL. */
+/* "f32", "bf16", "int8", in the order of the enum, and NULL. */
 extern const char *const vit_precision_names[];
 
 /* The words that k numbers take. */
@@ -32,7 +36,7 @@ static inline size_t vit_words(vit_precision precision, size_t k) {
 /* The most words that k numbers take in a precision that converts its operands. */
 size_t vit_converted_words(size_t k);
 
-/* k rounded up to whole words, in every precision. */
+/* k rounded up to whole words, in every precision that converts its operands. */
 size_t vit_whole_words(size_t k);
 
 /* VIT_ERROR_ARGUMENT if there is no such precision, or if the kernels do not have it. */

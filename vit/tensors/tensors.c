@@ -5,6 +5,8 @@
 #include "vit/tensors/shards.h"
 #include "vit/tensors/weights_path.h"
 
+#include <float.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -311,24 +313,101 @@ static bool holds_weights(vit_dtype dtype) {
     return false;
 }
 
-vit_status vit_tensors_read(const vit_tensors *file, const vit_tensor *tensor, float *values,
-                            vit_error *error) {
+/* The elements as they are, whatever their type. */
+static vit_status read_elements(const vit_tensors *file, const vit_tensor *tensor, float *values,
+                                vit_error *error) {
     const entry *e = (const entry *)tensor;
     const part *from = &file->parts[e->part];
-    const vit_dtype dtype = tensor->dtype;
-    char shown[VIT_NAME_TEXT];
-    vit_status status;
-    if (!holds_weights(dtype))
-        status = vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                          "tensor '%s' is of type %s, expected weights: F32, F16, BF16 or F64",
-                          vit_name_text(shown, tensor->name), vit_dtype_name(dtype));
-    else if (tensor->data)
-        status = vit_tensor_floats(tensor, values, error);
-    else
-        status = fetch_floats(from, e, values, error);
+    const vit_status status = tensor->data ? vit_tensor_floats(tensor, values, error)
+                                           : fetch_floats(from, e, values, error);
     if (tensor->data)
-        vit_map_release(&from->map, tensor->data, tensor->count * vit_dtype_size(dtype));
+        vit_map_release(&from->map, tensor->data, tensor->count * vit_dtype_size(tensor->dtype));
     else
         vit_map_release(&from->map, from->map.data, from->map.size);
     return status == VIT_OK ? status : vit_fail_prefix(error, status, from->name);
+}
+
+/* ---- integers with scales ---- */
+
+#define SCALE_ENDING "_scale"
+
+static bool is_rounded(const vit_tensor *tensor) {
+    switch (tensor->dtype) {
+    case VIT_I8:
+        return tensor->dims > 0;
+    case VIT_F64:
+    case VIT_F32:
+    case VIT_F16:
+    case VIT_BF16:
+    case VIT_I64:
+    case VIT_I32:
+    case VIT_I16:
+    case VIT_U8:
+    case VIT_BOOL:
+    case VIT_DTYPE_COUNT:
+        break;
+    }
+    return false;
+}
+
+const vit_tensor *vit_tensors_scales(const vit_tensors *file, const vit_tensor *tensor) {
+    char name[256];
+    const int length = snprintf(name, sizeof name, "%s" SCALE_ENDING, tensor->name);
+    return is_rounded(tensor) && length < (int)sizeof name ? vit_tensors_find(file, name) : NULL;
+}
+
+bool vit_tensors_are_scales(const vit_tensors *file, const vit_tensor *tensor) {
+    char name[256];
+    const size_t length = strlen(tensor->name), ending = sizeof SCALE_ENDING - 1;
+    if (length <= ending || length >= sizeof name) return false;
+    if (strcmp(tensor->name + length - ending, SCALE_ENDING) != 0) return false;
+    snprintf(name, sizeof name, "%.*s", (int)(length - ending), tensor->name);
+    const vit_tensor *rounded = vit_tensors_find(file, name);
+    return rounded && is_rounded(rounded);
+}
+
+vit_status vit_tensors_read_scales(const vit_tensors *file, const vit_tensor *tensor, float *scales,
+                                   vit_error *error) {
+    char shown[VIT_NAME_TEXT];
+    const vit_tensor *t = vit_tensors_scales(file, tensor);
+    const size_t rows = tensor->shape[0];
+    if (!t || (t->count != rows && t->count != 1))
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: tensor %s has %zu rows of 8-bit integers and %zu scales, expected one "
+                        "for each, or one for all",
+                        file->name, vit_name_text(shown, tensor->name), rows, t ? t->count : 0);
+    const vit_status status = vit_tensors_read(file, t, scales, error);
+    if (status != VIT_OK) return status;
+    for (size_t i = 0; i < t->count; i++)
+        if (!(scales[i] == 0 || (scales[i] >= FLT_MIN && scales[i] <= FLT_MAX)))
+            return vit_fail(error, VIT_ERROR_FORMAT,
+                            "%s: tensor %s: scale %zu is %g, expected a positive number",
+                            file->name, vit_name_text(shown, t->name), i, (double)scales[i]);
+    for (size_t i = t->count; i < rows; i++) scales[i] = scales[0];
+    return VIT_OK;
+}
+
+static vit_status read_rounded(const vit_tensors *file, const vit_tensor *tensor, float *values,
+                               vit_error *error) {
+    const size_t rows = tensor->shape[0];
+    float *scales = vit_alloc(rows, sizeof *scales);
+    if (!scales) return vit_fail_memory(error, "scales", rows * sizeof *scales);
+    vit_status status = vit_tensors_read_scales(file, tensor, scales, error);
+    if (status == VIT_OK) status = read_elements(file, tensor, values, error);
+    for (size_t i = 0; status == VIT_OK && i < tensor->count; i++)
+        values[i] *= scales[i / (tensor->count / rows)];
+    vit_free(scales);
+    return status;
+}
+
+vit_status vit_tensors_read(const vit_tensors *file, const vit_tensor *tensor, float *values,
+                            vit_error *error) {
+    char shown[VIT_NAME_TEXT];
+    if (vit_tensors_scales(file, tensor)) return read_rounded(file, tensor, values, error);
+    if (holds_weights(tensor->dtype)) return read_elements(file, tensor, values, error);
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: tensor '%s' is of type %s, expected weights: F32, F16, BF16 or F64, or I8 "
+                    "with scales in '%s" SCALE_ENDING "'",
+                    file->parts[((const entry *)tensor)->part].name,
+                    vit_name_text(shown, tensor->name), vit_dtype_name(tensor->dtype), shown);
 }

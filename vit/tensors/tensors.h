@@ -14,6 +14,8 @@
 
 #include "vit/tensors/tensor.h"
 
+#include <stdbool.h>
+
 typedef struct vit_tensors vit_tensors;
 
 /* `path`: a file of weights; the index of a sharded checkpoint (model.safetensors.index.json); or a
@@ -41,11 +43,22 @@ size_t vit_tensors_count(const vit_tensors *file);
 const vit_tensor *vit_tensors_at(const vit_tensors *file, size_t index);
 const vit_tensor *vit_tensors_find(const vit_tensors *file, const char *name); /* or NULL */
 
+/* Weights in 8-bit integers, as compressed-tensors writes them: "X" of type I8, and "X_scale" with
+ * a number for each of its rows, or with one for all. The scales of `tensor`, which must be one of
+ * this file's, or NULL if it is no such "X"; whether `tensor` is such an "X_scale". */
+const vit_tensor *vit_tensors_scales(const vit_tensors *file, const vit_tensor *tensor);
+bool vit_tensors_are_scales(const vit_tensors *file, const vit_tensor *tensor);
+
+/* scales [tensor->shape[0]]: those scales. FORMAT if there are neither so many nor one, or if one
+ * is neither 0 nor a normal positive float32; errors of reading. */
+vit_status vit_tensors_read_scales(const vit_tensors *file, const vit_tensor *tensor, float *scales,
+                                   vit_error *error);
+
 /* values [tensor->count] = the elements as float32, in row-major order; `tensor` must be one of
- * this file's. F32, F16 and BF16 are exact, F64 is rounded to nearest. Errors: UNSUPPORTED for
- * types that are no weights (integers, BOOL) and for a finite F64 that float32 cannot hold; FORMAT
- * for damaged data; MEMORY. Afterwards the pages of the file that were read are given back to the
- * system. */
+ * this file's. F32, F16 and BF16 are exact, F64 and integers times their scales are rounded to
+ * nearest. Errors: UNSUPPORTED for types that are no weights (other integers, BOOL) and for a
+ * finite F64 that float32 cannot hold; FORMAT for damaged data; MEMORY. Afterwards the pages of the
+ * file that were read are given back to the system. */
 vit_status vit_tensors_read(const vit_tensors *file, const vit_tensor *tensor, float *values,
                             vit_error *error);
 

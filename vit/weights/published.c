@@ -186,12 +186,13 @@ static vit_status take_labels(vit_model_file *m, vit_their_config *d, vit_error 
 static vit_status load_values(vit_model_file *m, const vit_binding *b, size_t count,
                               const vit_their_config *d, const vit_exec *packs, vit_error *error) {
     vit_store store;
+    vit_exec room;
     vit_status status = vit_table_new(&m->table, &m->config, error);
     if (status != VIT_OK) return vit_fail_prefix(error, status, d->name);
     for (size_t i = 0; i < count && status == VIT_OK; i++)
         status = vit_binding_check(&b[i], &m->table, d->name, error);
     if (status != VIT_OK) return status;
-    status = vit_store_open(&store, m, packs, error);
+    status = vit_store_open(&store, m, vit_packs_for(&room, packs, b[0].file), error);
     for (size_t i = 0; i < count && status == VIT_OK; i++)
         status = vit_binding_load(&store, &b[i], d->name, error);
     vit_store_close(&store);

@@ -17,6 +17,18 @@ typedef void probe(uint64_t rounds);
 #define SET(x) x = y
 #define STEP(x) __asm__ volatile("vfmadd231ps %1, %1, %0" : "+v"(x) : "v"(y))
 #define PAIR_STEP(x) __asm__ volatile("vdpbf16ps %1, %1, %0" : "+v"(x) : "v"(y))
+#define QUAD_STEP(x) __asm__ volatile("vpdpbusd %1, %1, %0" : "+v"(x) : "v"(y))
+#define VEX_QUAD_STEP(x) __asm__ volatile("%{vex%} vpdpbusd %1, %1, %0" : "+x"(x) : "x"(y))
+#define WIDE_STEP(x)                                                      \
+    __asm__ volatile("vpmaddwd %1, %1, %%ymm15\n\tvpaddd %%ymm15, %0, %0" \
+                     : "+x"(x)                                            \
+                     : "x"(y)                                             \
+                     : "xmm15")
+#define WIDE_STEP_512(x)                                                  \
+    __asm__ volatile("vpmaddwd %1, %1, %%zmm31\n\tvpaddd %%zmm31, %0, %0" \
+                     : "+v"(x)                                            \
+                     : "v"(y)                                             \
+                     : "xmm31")
 #define TWELVE(step, x) \
     do {                \
         step(x[0]);     \
@@ -61,6 +73,43 @@ __attribute__((target("avx2,fma"))) static void probe_avx2(uint64_t rounds) {
     TWELVE(SET, a);
     for (uint64_t n = 0; n < rounds; n++) TWELVE(STEP, a);
 }
+
+/* Products of 8-bit integers: by VPDPBUSD, or widened to 16 bits. */
+__attribute__((target("avx512f,avx512vnni"))) static void probe_avx512vnni(uint64_t rounds) {
+    const __m512i y = _mm512_set1_epi32(1);
+    __m512i a[12], b[12];
+    TWELVE(SET, a);
+    TWELVE(SET, b);
+    for (uint64_t n = 0; n < rounds; n++) {
+        TWELVE(QUAD_STEP, a);
+        TWELVE(QUAD_STEP, b);
+    }
+}
+
+__attribute__((target("avx512f,avx512bw"))) static void probe_wide_avx512(uint64_t rounds) {
+    const __m512i y = _mm512_set1_epi32(1);
+    __m512i a[12], b[12];
+    TWELVE(SET, a);
+    TWELVE(SET, b);
+    for (uint64_t n = 0; n < rounds; n++) {
+        TWELVE(WIDE_STEP_512, a);
+        TWELVE(WIDE_STEP_512, b);
+    }
+}
+
+__attribute__((target("avx2"))) static void probe_avxvnni(uint64_t rounds) {
+    const __m256i y = _mm256_set1_epi32(1);
+    __m256i a[12];
+    TWELVE(SET, a);
+    for (uint64_t n = 0; n < rounds; n++) TWELVE(VEX_QUAD_STEP, a);
+}
+
+__attribute__((target("avx2"))) static void probe_wide_avx2(uint64_t rounds) {
+    const __m256i y = _mm256_set1_epi32(1);
+    __m256i a[12];
+    TWELVE(SET, a);
+    for (uint64_t n = 0; n < rounds; n++) TWELVE(WIDE_STEP, a);
+}
 #endif
 
 static void probe_scalar(uint64_t rounds) {
@@ -103,10 +152,28 @@ static measure measure_of_floats(vit_cpu cpu) {
     return (measure){probe_scalar, 1, 12};
 }
 
+static measure measure_of_integers(vit_cpu cpu) {
+    const bool vnni = vit_cpu_has_vnni(cpu);
+    switch (cpu) {
+    case VIT_CPU_AVX2:
+        return vnni ? (measure){probe_avxvnni, 32, 12} : (measure){probe_wide_avx2, 16, 12};
+    case VIT_CPU_AVX512:
+    case VIT_CPU_AVX512BF16:
+        return vnni ? (measure){probe_avx512vnni, 64, 24} : (measure){probe_wide_avx512, 32, 24};
+    case VIT_CPU_SCALAR:
+    case VIT_CPU_NEON:
+    case VIT_CPU_COUNT:
+        break;
+    }
+    return (measure){probe_scalar, 1, 12};
+}
+
 static measure measure_of(vit_cpu cpu, vit_precision precision) {
     switch (precision) {
     case VIT_PRECISION_BF16:
         return (measure){probe_bf16, 32, 24};
+    case VIT_PRECISION_INT8:
+        return measure_of_integers(cpu);
     case VIT_PRECISION_F32:
     case VIT_PRECISION_COUNT:
         break;

@@ -39,8 +39,9 @@ static const vit_option options[] = {
     {VIT_OPTION(COUNT, "tokens", tokens, "N"), .help = "read: of each text (default: 20)", .min = 1,
      .max = 16384},
     VIT_THREADS_OPTION(settings, "threads (default: as many as there are processors)"),
-    {VIT_OPTION(CHOICE, "precision", precision, "f32|bf16"), .optional = true,
-     .help = "of matrix products (default: f32, a training's preset's)",
+    {VIT_OPTION(CHOICE, "precision", precision, "f32|bf16|int8"), .optional = true,
+     .help = "of matrix products (default: f32, a training's preset's);\n"
+             "int8: infer and read",
      .choices = vit_precision_names},
     {VIT_FLAG("recompute", recompute), .help = "train: keep only the input of each block for the\n"
                                                "backward pass, and recompute the rest"},
@@ -160,11 +161,13 @@ static vit_status measure(const mode *m, const settings *s, vit_error *error) {
     else if (m->run == bench_train)
         b.precision = b.preset.recipe.precision;
     const bool floats = m->run == bench_ops || m->run == bench_resize || m->run == bench_explain;
-    if (vit_precisions[b.precision].converts && floats)
+    const bool answers = m->run == bench_infer || m->run == bench_read;
+    const vit_precision_row *row = &vit_precisions[b.precision];
+    if ((row->converts && floats) || (!row->trains && !answers))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "--precision %s of %s, which is measured in f32 only: train, infer, read "
-                        "and gemm have it",
-                        vit_precision_names[b.precision], m->name);
+                        "--precision %s of %s, which is measured in %s: infer, read%s have it",
+                        vit_precision_names[b.precision], m->name,
+                        floats ? "f32 only" : "f32 or bf16", row->trains ? ", train and gemm" : "");
     status =
         vit_choose(&b.kernels, &b.threads, vit_chosen_cpu(), (int)s->threads, b.precision, error);
     if (status != VIT_OK) return status;

@@ -40,15 +40,19 @@ bool vit_speaks_utf8(void);
 extern const char *const vit_precision_names[]; /* vit/ops/precision.c */
 extern const char *const vit_turn_names[];      /* "model", "exif", "never", NULL */
 
-/* --precision, for an int `precision` (a vit_precision) in the program's settings; otherwise: the
- * default, as text. */
-#define VIT_PRECISION_ROW(otherwise)                                 \
-    .name = "precision", .kind = VIT_OPTION_CHOICE, .argument = "P", \
-    .help = "f32 or bf16: the matrix products; bfloat16 is faster\n" \
-            "if the processor has it (default: " otherwise ")",      \
+/* --precision; what: the help. */
+#define VIT_PRECISION_ROW(what)                                                      \
+    .name = "precision", .kind = VIT_OPTION_CHOICE, .argument = "P", .help = (what), \
     .choices = vit_precision_names
-#define VIT_PRECISION_OPTION(settings, otherwise) \
-    { VIT_PRECISION_ROW(otherwise), .offset = offsetof(settings, precision) }
+/* Of a program that answers, for an int `precision` (a vit_precision) in its settings. */
+#define VIT_PRECISION_OPTION(settings)                                                \
+    {                                                                                 \
+        VIT_PRECISION_ROW("f32, bf16 or int8: the matrix products; bfloat16 is\n"     \
+                          "faster if the processor has it, int8 rounds weights and\n" \
+                          "activations of the blocks to 8 bits (default: f32; int8\n" \
+                          "of a file of 8-bit weights)"),                             \
+            .offset = offsetof(settings, precision)                                   \
+    }
 
 /* For programs that answer: takes f32, with a note, in place of a precision that this processor
  * does not have. */

@@ -79,7 +79,7 @@ static const vit_option options[] = {
      .help = "milliseconds that a picture waits for others, to be\n"
              "computed together (default: none)",
      .max = 10000},
-    VIT_PRECISION_OPTION(settings, "f32"),
+    VIT_PRECISION_OPTION(settings),
     VIT_THREADS_OPTION(settings, "changes no digit of an answer (default: all processors)"),
     {VIT_OPTION(CHOICE, "log", log, "HOW"),
      .help = "a line for each request on standard error: none, text or\n"

@@ -234,8 +234,8 @@ static void stack_backward(const vit_network *n, const vit_exec *exec, vit_state
 
 vit_exec vit_network_exec(const vit_network *n, const vit_state *s, const vit_kernels *kernels,
                           int threads) {
-    const vit_precision precision = n->weights.precision;
-    return (vit_exec){kernels, threads, s->room, precision, vit_precisions[precision].attention};
+    const vit_precision_row *row = &vit_precisions[n->weights.precision];
+    return (vit_exec){kernels, threads, s->room, row->outside, row->attention};
 }
 
 vit_network vit_network_decoder(const vit_network *n) {

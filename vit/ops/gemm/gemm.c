@@ -55,7 +55,9 @@ static void run_task(size_t index, int thread, void *context) {
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
               vit_operand_a a, vit_operand_b b, const vit_epilogue *epilogue) {
     if (m == 0 || n == 0) return;
-    const int threads = vit_exec_threads(exec, m * n * vit_words(exec->precision, k));
+    const bool quads = vit_products_of(exec)->quantise != NULL;
+    const size_t words = quads ? k : vit_words(exec->precision, k);
+    const int threads = vit_exec_threads(exec, m * n * words);
     const bool transposed = a.row == 1;
     const vit_gemm_shape shape = {.m = m,
                                   .n = n,
@@ -63,6 +65,7 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
                                   .precision = exec->precision,
                                   .a_transposed = transposed,
                                   .a_row = transposed ? a.col : a.row,
+                                  .a_ready = quads,
                                   .b_packed = b.packed,
                                   .b_row = b.row};
     vit_gemm_product p = {.exec = exec,

@@ -37,6 +37,9 @@ static inline vit_epilogue vit_epilogue_none(void) {
 /* Turns the epilogue of C into that of the part of C that begins at this row and column. */
 static inline void vit_epilogue_move(vit_epilogue *e, size_t row, size_t column) {
     e->row += row;
+    if (e->row_scales) e->row_scales += row;
+    if (e->column_scales) e->column_scales += column;
+    if (e->start) e->start += column;
     if (e->bias) e->bias += column;
     if (e->gamma) e->gamma += column;
     if (e->residual) e->residual += row * e->residual_row + column;
@@ -58,7 +61,8 @@ static inline void vit_epilogue_move(vit_epilogue *e, size_t row, size_t column)
 /* Floats of vit_exec.room for one thread. */
 #define VIT_GEMM_ROOM (VIT_HIGH_BAND + 2 * VIT_PACKED_PANEL)
 
-/* c: [m][n], rows c_row floats apart; a: [m][k], b: [k][n]. C holds running values between blocks
+/* c: [m][n], rows c_row floats apart; a: [m][k], b: [k][n]. In int8, k counts quads, and A is what
+ * `quantise` made, so that a.col is the words of a quad. C holds running values between blocks
  * of k, so no input may overlap it. */
 void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, size_t k,
               vit_operand_a a, vit_operand_b b, const vit_epilogue *epilogue);

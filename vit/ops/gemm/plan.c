@@ -96,7 +96,8 @@ static void choose_for_floats(plan *p, const shape *s, const vit_tile_size *tile
                               const sizes *fits) {
     const bool b_is_large = !s->b_packed && s->n * s->k > fits->matrix;
     const bool b_reads_well = !s->b_packed && s->b_row < FAR_APART;
-    const bool is_long = streams_long(p, s, threads), bad = reads_badly(p, s, tile);
+    const bool is_long = streams_long(p, s, threads);
+    const bool bad = !s->a_ready && reads_badly(p, s, tile);
     const bool tall = tile->rows >= TALL_TILE;
     const size_t least = bad || s->a_transposed ? PANELS_PER_BAD_ROW : PANELS_PER_ROW;
     p->b_stays =
@@ -107,7 +108,7 @@ static void choose_for_floats(plan *p, const shape *s, const vit_tile_size *tile
         p->depth = block_depth(p->words, vit_min(tile->depth, depth));
         p->pack_b = b_is_large && is_long && (s->a_transposed || !b_reads_well);
     } else {
-        p->pack_a = (bad || s->m * s->k > fits->matrix) && p->panels >= least;
+        p->pack_a = !s->a_ready && (bad || s->m * s->k > fits->matrix) && p->panels >= least;
         p->pack_b = b_is_large && p->tiles >= TILES_PER_PANEL;
     }
 }
@@ -151,9 +152,10 @@ static void divide_over_a(plan *p, const shape *s, const vit_tile_size *tile, si
 vit_gemm_plan vit_gemm_plan_of(const shape *s, const vit_tile_size *tile, size_t threads,
                                size_t cache) {
     const sizes fits = sizes_for(cache);
-    plan p = {.numbers = vit_precisions[s->precision].numbers,
-              .converts = vit_precisions[s->precision].converts,
-              .words = vit_words(s->precision, s->k),
+    const bool converts = vit_precisions[s->precision].converts;
+    plan p = {.numbers = converts ? vit_precisions[s->precision].numbers : 1,
+              .converts = converts,
+              .words = converts ? vit_words(s->precision, s->k) : s->k,
               .tiles = vit_ceil_div(s->m, tile->rows),
               .panels = vit_ceil_div(s->n, VIT_PANEL)};
     p.height = s->m / p.tiles;

@@ -20,6 +20,7 @@ typedef struct vit_gemm_shape {
     vit_precision precision;
     bool a_transposed; /* A is stored as [k][m], else as [m][k] */
     size_t a_row;      /* floats from row to row as stored */
+    bool a_ready;      /* A was made for this product: never packed */
     bool b_packed;     /* else B is stored as [k][n] */
     size_t b_row;      /* floats from row to row as stored; unused if packed */
 } vit_gemm_shape;

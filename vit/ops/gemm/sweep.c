@@ -39,6 +39,7 @@ static vit_operand_a a_of(const vit_gemm_product *p, const vit_gemm_task *t, siz
 /* The product's own epilogue for the last block of k; for the others none, the chains continue. */
 static vit_epilogue epilogue_of(const vit_gemm_product *p, const vit_gemm_stage *s) {
     vit_epilogue e = s->k0 + s->words == p->plan.words ? p->epilogue : vit_epilogue_none();
+    e.start = p->epilogue.start;
     e.accumulate = p->epilogue.accumulate || s->k0 > 0;
     return e;
 }

@@ -158,6 +158,12 @@ vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vi
     vit_status status = vit_recipe_check(recipe, error);
     if (status == VIT_OK) status = vit_recipe_fits(recipe, config->depth, error);
     if (status == VIT_OK) status = vit_precision_check(recipe->precision, options->kernels, error);
+    if (status == VIT_OK && !vit_precisions[recipe->precision].trains)
+        status = vit_fail(error, VIT_ERROR_ARGUMENT,
+                          "\"precision\" is %s, which has no gradients: train in f32 or bf16, and "
+                          "let the model answer in %s",
+                          vit_precision_names[recipe->precision],
+                          vit_precision_names[recipe->precision]);
     if (status != VIT_OK) return status;
     vit_trainer *t = vit_alloc(1, sizeof *t);
     if (!t) return vit_fail_memory(error, "a trainer", sizeof *t);

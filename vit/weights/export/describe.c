@@ -253,7 +253,34 @@ static const unsigned filters[] = {
 };
 VIT_CHECK_ROWS(filters, VIT_FILTER_COUNT);
 
-static void add_config(vit_description *d, const vit_model_file *m) {
+/* What compressed-tensors needs to know of weights in 8-bit integers: which linear layers they are
+ * not of, the head's, and how activations are rounded, as vit/ops/int8.h does it. */
+static void add_quantization(vit_json_out *json, bool is_distilled) {
+    static const char *const heads[] = {"cls_classifier", "distillation_classifier"};
+    static const char *const head[] = {"classifier"}, *const targets[] = {"Linear"};
+    vit_json_open(json, "quantization_config", '{');
+    vit_json_text(json, "quant_method", "compressed-tensors");
+    vit_json_text(json, "format", "int-quantized");
+    vit_json_text(json, "quantization_status", "compressed");
+    vit_json_texts(json, "ignore", is_distilled ? heads : head, is_distilled ? 2 : 1);
+    vit_json_open(json, "config_groups", '{');
+    vit_json_open(json, "group_0", '{');
+    vit_json_texts(json, "targets", targets, 1);
+    for (int activations = 0; activations < 2; activations++) {
+        vit_json_open(json, activations ? "input_activations" : "weights", '{');
+        vit_json_count(json, "num_bits", 8);
+        vit_json_text(json, "type", "int");
+        vit_json_bool(json, "symmetric", true);
+        vit_json_text(json, "strategy", activations ? "token" : "channel");
+        vit_json_bool(json, "dynamic", activations);
+        vit_json_close(json, '}');
+    }
+    vit_json_close(json, '}');
+    vit_json_close(json, '}');
+    vit_json_close(json, '}');
+}
+
+static void add_config(vit_description *d, const vit_model_file *m, vit_dtype dtype) {
     vit_json_out json = {0};
     const vit_config *c = &m->config;
     const bool is_distilled = vit_pools[c->pool].dist;
@@ -289,6 +316,7 @@ static void add_config(vit_description *d, const vit_model_file *m) {
         vit_json_text(&json, number, m->labels ? m->labels[i] : name);
     }
     vit_json_close(&json, '}');
+    if (dtype == VIT_I8) add_quantization(&json, is_distilled);
     add_own_pictures(&json, d, m);
     d->config = end(&json);
 }
@@ -323,10 +351,11 @@ static void add_resize(vit_json_out *json, const pictures *p, const vit_config *
 }
 
 /* config.json and preprocessor_config.json */
-static void describe_hf(vit_description *d, const vit_model_file *m, const pictures *p) {
+static void describe_hf(vit_description *d, const vit_model_file *m, vit_dtype dtype,
+                        const pictures *p) {
     vit_json_out json = {0};
     const vit_operation *n = p->normalize;
-    add_config(d, m);
+    add_config(d, m, dtype);
     begin(&json);
     add_resize(&json, p, &m->config);
     vit_json_bool(&json, "do_rescale", true);
@@ -474,7 +503,7 @@ static void describe_pytorch(vit_description *d, const vit_model_file *m) {
 /* ---- the whole ---- */
 
 vit_status vit_describe(vit_description *d, vit_target target, const vit_model_file *m,
-                        vit_error *error) {
+                        vit_dtype dtype, vit_error *error) {
     pictures p;
     *d = (vit_description){0};
     d->builds = find_limits(&d->reasons, target, &m->config);
@@ -489,7 +518,7 @@ vit_status vit_describe(vit_description *d, vit_target target, const vit_model_f
         break;
     case VIT_TARGET_HF:
         find_pictures(&p, d, target, m);
-        describe_hf(d, m, &p);
+        describe_hf(d, m, dtype, &p);
         break;
     case VIT_TARGET_TORCHVISION:
         find_pictures(&p, d, target, m);

@@ -15,11 +15,11 @@ typedef struct vit_description {
     vit_string notes;     /* what the library does slightly differently, separated likewise */
 } vit_description;
 
-/* Describes the network, its labels and its preprocessing as `target` does. What cannot be
- * expressed is left out, or replaced by what comes closest, and named in `reasons`. Freed by
- * vit_description_clear. Errors: MEMORY. */
+/* dtype: of the weights, I8 as in rounded.h. Describes the network, its labels and its
+ * preprocessing as `target` does. What cannot be expressed is left out, or replaced by what comes
+ * closest, and named in `reasons`. Freed by vit_description_clear. Errors: MEMORY. */
 vit_status vit_describe(vit_description *out, vit_target target, const vit_model_file *model,
-                        vit_error *error);
+                        vit_dtype dtype, vit_error *error);
 void vit_description_clear(vit_description *description);
 
 #endif

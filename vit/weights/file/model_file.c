@@ -4,7 +4,9 @@
 #include "vit/base/text.h"
 #include "vit/formats/json.h"
 #include "vit/formats/json_out.h"
+#include "vit/ops/int8.h"
 #include "vit/tensors/safetensors.h"
+#include "vit/weights/file/rounded.h"
 #include <string.h>
 
 #define NAME_SIZE 96
@@ -64,17 +66,32 @@ vit_status vit_table_load(float *values, const vit_table *table, const vit_tenso
 
 /* ---- tensors one by one ---- */
 
+const vit_exec *vit_packs_for(vit_exec *room, const vit_exec *packs, const vit_tensors *file) {
+    if (!packs || packs->precision != VIT_PRECISION_F32) return packs;
+    for (size_t i = 0; i < vit_tensors_count(file); i++) {
+        if (!vit_tensors_scales(file, vit_tensors_at(file, i))) continue;
+        *room = *packs;
+        room->precision = VIT_PRECISION_INT8;
+        return room;
+    }
+    return packs;
+}
+
 static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *packs,
                               vit_error *error) {
-    const size_t words = vit_words(packs->precision, m->table.packed_size);
-    size_t largest = 0;
-    for (size_t i = 0; i < m->table.count; i++)
-        if (vit_is_weight(&m->table.rows[i])) largest = vit_max(largest, m->table.rows[i].count);
+    const size_t words = vit_table_words(&m->table, packs->precision);
+    size_t largest = 0, outputs = 0;
+    for (size_t i = 0; i < m->table.count; i++) {
+        if (!vit_is_weight(&m->table.rows[i])) continue;
+        largest = vit_max(largest, m->table.rows[i].count);
+        outputs = vit_max(outputs, m->table.rows[i].shape[0]);
+    }
     vit_table_omit_weights(&m->table);
     m->packed = (vit_packed_weights){.precision = packs->precision,
                                      .transposed = vit_alloc_unset(words, sizeof(float))};
     s->weight = vit_alloc_unset(largest, sizeof(float));
-    if (m->packed.transposed && s->weight) return VIT_OK;
+    s->scales = vit_alloc_unset(outputs, sizeof(float));
+    if (m->packed.transposed && s->weight && s->scales) return VIT_OK;
     return vit_fail_memory(error, "the weights", (words + largest) * sizeof(float));
 }
 
@@ -87,16 +104,30 @@ vit_status vit_store_open(vit_store *s, vit_model_file *m, const vit_exec *packs
         return vit_fail_memory(error, "the weights", m->table.size * sizeof(float));
     s->values = m->values;
     s->packed = m->packed;
-    return status;
+    if (packs || status != VIT_OK || m->table.scale_size == 0) return status;
+    s->scales = m->scales = vit_alloc_unset(m->table.scale_size, sizeof(float));
+    if (!m->scales) return vit_fail_memory(error, "scales", m->table.scale_size * sizeof(float));
+    return VIT_OK;
+}
+
+float *vit_store_scales(const vit_store *s, const vit_parameter *p) {
+    return !p->rounds ? NULL : s->packs ? s->scales : s->scales + p->scale_offset;
 }
 
 float *vit_store_place(const vit_store *s, const vit_parameter *p) {
+    float *scales = vit_store_scales(s, p);
+    for (size_t o = 0; scales && o < p->shape[0]; o++) scales[o] = -1;
     return p->offset == VIT_ONLY_PACKED ? s->weight : s->values + p->offset;
 }
 
 void vit_store_keep(const vit_store *s, const vit_parameter *p) {
     vit_parameter weight = *p;
     if (!p->packs || !s->packed.transposed) return;
+    if (p->rounds && vit_precisions[s->packed.precision].scales) {
+        vit_int8_pack(s->packed.transposed + vit_packed_at(p, s->packed.precision), s->weight,
+                      s->scales, p->shape[0], p->count / p->shape[0]);
+        return;
+    }
     weight.offset = 0;
     vit_table_pack(s->packs, &s->packed, vit_store_place(s, p),
                    &(vit_table){.rows = &weight, .count = 1});
@@ -104,6 +135,7 @@ void vit_store_keep(const vit_store *s, const vit_parameter *p) {
 
 void vit_store_close(vit_store *s) {
     vit_free(s->weight);
+    if (s->packs) vit_free(s->scales);
     *s = (vit_store){0};
 }
 
@@ -120,7 +152,8 @@ static vit_status refuse_unexpected(const vit_table *table, const vit_tensors *f
         const bool is_of_training =
             vit_model_file_is_checkpoint(file) &&
             (strncmp(name, "adamw.", 6) == 0 || strncmp(name, "ema.", 4) == 0);
-        if (!vit_table_find(table, name) && !is_of_training)
+        if (!vit_table_find(table, name) && !is_of_training &&
+            !vit_tensors_are_scales(file, vit_tensors_at(file, i)))
             return vit_fail(error, VIT_ERROR_MISMATCH,
                             "%s: tensor %s does not belong to the network of its config",
                             vit_tensors_name(file), name);
@@ -237,11 +270,21 @@ static vit_status read_metadata(vit_model_file *m, const vit_tensors *file, vit_
     return status == VIT_OK ? read_labels(m, file, error) : status;
 }
 
+/* The scales of the tensor `name`, if it has some. */
+static vit_status load_scales(const vit_store *s, const vit_parameter *p, const vit_tensors *file,
+                              const char *name, vit_error *error) {
+    const vit_tensor *t = vit_tensors_find(file, name);
+    float *scales = vit_store_scales(s, p);
+    if (!scales || !vit_tensors_scales(file, t)) return VIT_OK;
+    return vit_tensors_read_scales(file, t, scales, error);
+}
+
 static vit_status load_tensors(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
                                vit_error *error) {
     vit_store store;
+    vit_exec room;
     char name[NAME_SIZE];
-    vit_status status = vit_store_open(&store, m, packs, error);
+    vit_status status = vit_store_open(&store, m, vit_packs_for(&room, packs, file), error);
     /* a checkpoint with an average of the weights: that is the model */
     snprintf(name, sizeof name, "ema.%s", m->table.rows[0].name);
     const bool has_average = vit_model_file_is_checkpoint(file) && vit_tensors_find(file, name);
@@ -250,6 +293,7 @@ static vit_status load_tensors(vit_model_file *m, const vit_tensors *file, const
         const vit_parameter *p = &m->table.rows[i];
         snprintf(name, sizeof name, "%s%s", prefix, p->name);
         status = load_one(vit_store_place(&store, p), p, file, name, error);
+        if (status == VIT_OK) status = load_scales(&store, p, file, name, error);
         if (status == VIT_OK) vit_store_keep(&store, p);
     }
     vit_store_close(&store);
@@ -270,6 +314,7 @@ void vit_model_file_clear(vit_model_file *m) {
     vit_table_free(&m->table);
     vit_free(m->values);
     vit_free(m->packed.transposed);
+    vit_free(m->scales);
     vit_free(m->labels);
     vit_free(m->recipe);
     vit_vocabulary_free(&m->source_vocabulary);
@@ -315,6 +360,26 @@ vit_status vit_tensors_encode(vit_tensor *tensors, size_t count, vit_dtype dtype
 
 enum { VALUES = 9 };
 
+/* The weights of the blocks in 8-bit integers, all others in float32. */
+static vit_status write_rounded(const char *path, const vit_model_file *m,
+                                const vit_tensor *tensors, const vit_metadata *metadata,
+                                size_t metadata_count, vit_error *error) {
+    vit_rounded_tensors rounded = {0};
+    vit_to_round *how = vit_alloc(m->table.count, sizeof *how);
+    if (!how) return vit_fail_memory(error, "the tensors", m->table.count * sizeof *how);
+    for (size_t i = 0; i < m->table.count; i++) {
+        const vit_parameter *p = &m->table.rows[i];
+        how[i] = (vit_to_round){p->rounds, m->scales ? m->scales + p->scale_offset : NULL};
+    }
+    vit_status status = vit_tensors_round(&rounded, tensors, how, m->table.count, error);
+    if (status == VIT_OK)
+        status = vit_safetensors_write(path, rounded.tensors, rounded.count, metadata,
+                                       metadata_count, error);
+    vit_rounded_tensors_free(&rounded);
+    vit_free(how);
+    return status;
+}
+
 static vit_status write_file(const char *path, const vit_model_file *m, vit_dtype dtype,
                              char *const values[VALUES], vit_error *error) {
     static const char *const keys[] = {"vit.config",     "vit.preprocessing",     "vit.recipe",
@@ -341,10 +406,14 @@ static vit_status write_file(const char *path, const vit_model_file *m, vit_dtyp
     vit_tensor *tensors = vit_alloc(m->table.count, sizeof *tensors);
     if (!tensors) return vit_fail_memory(error, "tensor list", m->table.count * sizeof *tensors);
     vit_status status = vit_table_tensors(tensors, &names, &m->table, m->values, "", error);
-    if (status == VIT_OK && dtype != VIT_F32)
-        status = vit_tensors_encode(tensors, m->table.count, dtype, &elements, error);
-    if (status == VIT_OK)
-        status = vit_safetensors_write(path, tensors, m->table.count, metadata, count, error);
+    if (status == VIT_OK && dtype == VIT_I8) {
+        status = write_rounded(path, m, tensors, metadata, count, error);
+    } else {
+        if (status == VIT_OK && dtype != VIT_F32)
+            status = vit_tensors_encode(tensors, m->table.count, dtype, &elements, error);
+        if (status == VIT_OK)
+            status = vit_safetensors_write(path, tensors, m->table.count, metadata, count, error);
+    }
     vit_free(elements);
     vit_free(names);
     vit_free(tensors);

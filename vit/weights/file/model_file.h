@@ -19,7 +19,9 @@ typedef struct vit_model_file {
     float *values;             /* [table.size] */
     vit_packed_weights packed; /* transposed, owned: the linear layers' weights, which then are not
                                   among the values; NULL: they are */
-    char **labels;             /* [config.classes], one block; NULL: classes are numbers */
+    float *scales; /* [table.scale_size], owned, if `packed` is NULL: of the weights that were 8-bit
+                      integers in the file; negative: they were not; NULL: none were */
+    char **labels; /* [config.classes], one block; NULL: classes are numbers */
     vit_preprocessing preprocessing;
     vit_position_rule position_rule; /* of the library that the file comes from; not written */
     char *recipe;                    /* JSON, one line */
@@ -52,7 +54,12 @@ typedef struct vit_store {
     vit_packed_weights packed; /* as in vit_model_file */
     const vit_exec *packs;     /* as for vit_model_file_load */
     float *weight;             /* [the largest weight's count]: one that will be packed */
+    float *scales;             /* of that one, [the most outputs]; or of all, in *model */
 } vit_store;
+
+/* The exec to pack a file's weights with: *packs, or where it is of F32 and weights of blocks are
+ * 8-bit integers with scales, *room, the same in INT8. packs NULL: NULL. */
+const vit_exec *vit_packs_for(vit_exec *room, const vit_exec *packs, const vit_tensors *file);
 
 /* Allocates the memory of model->table; packs as for vit_model_file_load. Errors: MEMORY. */
 vit_status vit_store_open(vit_store *out, vit_model_file *model, const vit_exec *packs,
@@ -60,6 +67,10 @@ vit_status vit_store_open(vit_store *out, vit_model_file *model, const vit_exec 
 
 /* Where the elements of p, a row of the table, are to be written: [p->count]. */
 float *vit_store_place(const vit_store *store, const vit_parameter *p);
+
+/* Where the scales of its outputs may be written, if they are those of integers in a file:
+ * [outputs], negative so far; NULL: it stays in floats. */
+float *vit_store_scales(const vit_store *store, const vit_parameter *p);
 
 /* To be called when they are: packs them, if they are a weight that is kept packed. */
 void vit_store_keep(const vit_store *store, const vit_parameter *p);
@@ -71,7 +82,8 @@ void vit_store_close(vit_store *store);
  * a model with a tokenizer; IO, MEMORY. */
 vit_status vit_model_file_save(const char *path, const vit_model_file *model, vit_error *error);
 
-/* The same with elements of type F32, BF16 or F16. UNSUPPORTED, naming the tensor, for a number
+/* The same with elements of type F32, BF16, F16, or I8: the weights of the blocks in 8-bit integers
+ * with scales (rounded.h), all others in F32. UNSUPPORTED, naming the tensor, for a number
  * that F16 cannot hold. */
 vit_status vit_model_file_save_as(const char *path, const vit_model_file *model, vit_dtype dtype,
                                   vit_error *error);

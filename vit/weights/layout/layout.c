@@ -405,7 +405,7 @@ static vit_status bind_all(vit_binding *b, const choice *c, vit_error *error) {
     for (size_t i = 0; i < vit_tensors_count(b->file); i++) {
         const vit_tensor *tensor = vit_tensors_at(b->file, i);
         match m;
-        if (!name_in(c->part, tensor->name)) continue;
+        if (!name_in(c->part, tensor->name) || vit_tensors_are_scales(b->file, tensor)) continue;
         if (!match_name(&m, c, tensor->name)) {
             if (!strange && !is_beside(c, tensor->name)) strange = tensor->name;
             continue;

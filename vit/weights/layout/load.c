@@ -166,6 +166,16 @@ static vit_status load_source(float *to, const place *at, vit_error *error) {
     return status;
 }
 
+/* Of integers that were read: puts their scales where those of the outputs go; NULL: nowhere. */
+static vit_status load_scales(float *scales, const place *at, vit_error *error) {
+    const vit_tensors *file = at->binding->file;
+    const vit_layout_row *row = at->s->row;
+    const bool plain = !vit_reshapes[row->reshape].transposes && !vit_joins[row->join].columns;
+    if (!scales || !plain || !vit_tensors_scales(file, at->s->tensor)) return VIT_OK;
+    if (vit_joins[row->join].rows) scales += row->part * at->out;
+    return vit_tensors_read_scales(file, at->s->tensor, scales, error);
+}
+
 /* ---- rows of the table ---- */
 
 /* Whether `ours`, a name that a layout gives, is the row of that name. Two tensors have two names
@@ -195,8 +205,8 @@ static vit_status missing(const vit_binding *b, const char *ours, const char *co
                     vit_tensors_name(b->file), vit_binding_name(name, b, ours), config);
 }
 
-/* One row of the table, from all its parts. to: as in load_source. */
-static vit_status load_row(float *to, const vit_binding *b, const vit_table *table,
+/* One row of the table, from all its parts. to: as in load_source; scales: as in load_scales. */
+static vit_status load_row(float *to, float *scales, const vit_binding *b, const vit_table *table,
                            const vit_parameter *p, const char *config, vit_error *error) {
     const char *ours = name_here(b, p);
     const bool lacks = p->zeros[1] > 0; /* the part of the keys */
@@ -207,7 +217,8 @@ static vit_status load_row(float *to, const vit_binding *b, const vit_table *tab
         if (!means(at.s->ours, ours)) continue;
         if (!vit_is_whole(at.s->row)) parts = at.s->row->parts;
         vit_layout_measure(&at.out, &at.in, at.s->row, p);
-        const vit_status status = load_source(to, &at, error);
+        vit_status status = load_source(to, &at, error);
+        if (status == VIT_OK) status = load_scales(scales, &at, error);
         if (status != VIT_OK) return status;
         found += !lacks || parts == 1 || at.s->row->part != 1;
     }
@@ -237,7 +248,7 @@ static vit_status check_unused(const vit_binding *b, const vit_table *table, con
 vit_status vit_binding_check(const vit_binding *b, const vit_table *table, const char *config,
                              vit_error *error) {
     for (size_t i = 0; i < table->count; i++) {
-        const vit_status status = load_row(NULL, b, table, &table->rows[i], config, error);
+        const vit_status status = load_row(NULL, NULL, b, table, &table->rows[i], config, error);
         if (status != VIT_OK) return status;
     }
     return check_unused(b, table, config, error);
@@ -248,8 +259,9 @@ vit_status vit_binding_load(const vit_store *store, const vit_binding *b, const 
     for (size_t i = 0; i < store->table->count; i++) {
         const vit_parameter *p = &store->table->rows[i];
         if (!name_here(b, p)) continue;
+        float *to = vit_store_place(store, p);
         const vit_status status =
-            load_row(vit_store_place(store, p), b, store->table, p, config, error);
+            load_row(to, vit_store_scales(store, p), b, store->table, p, config, error);
         if (status != VIT_OK) return status;
         vit_store_keep(store, p);
     }

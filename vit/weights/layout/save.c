@@ -210,7 +210,8 @@ static int compare_tensors(const void *a, const void *b) {
 static vit_status name_all(vit_exported *out, const exporter *e) {
     out->tensors = vit_alloc(e->count, sizeof *out->tensors);
     out->names = vit_alloc(e->count, NAME_SIZE);
-    if (!out->tensors || !out->names)
+    out->how = vit_alloc(e->count, sizeof *out->how);
+    if (!out->tensors || !out->names || !out->how)
         return vit_fail_memory(e->error, "the tensors", e->count * NAME_SIZE);
     for (size_t i = 0; i < e->count; i++) {
         char *name = out->names + i * NAME_SIZE;
@@ -222,14 +223,34 @@ static vit_status name_all(vit_exported *out, const exporter *e) {
     return VIT_OK;
 }
 
-static vit_status fill_all(vit_exported *out, const exporter *e, const float *values) {
+/* The scales of integers that the piece was made of, in *m; NULL: it was not. */
+static const float *scales_of(const vit_model_file *m, const piece *p) {
+    if (!m->scales || !p->p->rounds) return NULL;
+    const size_t first = vit_joins[p->row->join].rows ? p->row->part * p->out : 0;
+    return m->scales + p->p->scale_offset + first;
+}
+
+/* What becomes of the sorted tensors in 8 bits: pieces and tensors have their elements in common.
+ */
+static void note_rounding(vit_exported *out, const exporter *e, const vit_model_file *m) {
+    const float *at = out->elements;
+    for (size_t i = 0; i < e->count; i++) {
+        const piece *p = &e->pieces[i];
+        size_t k = 0;
+        while (out->tensors[k].data != at) k++;
+        out->how[k] = (vit_to_round){p->p->rounds, scales_of(m, p)};
+        at += out->tensors[k].count;
+    }
+}
+
+static vit_status fill_all(vit_exported *out, const exporter *e, const vit_model_file *m) {
     size_t elements = 0;
     for (size_t i = 0; i < e->count; i++) elements += out->tensors[i].count;
     float *at = out->elements = vit_alloc(elements, sizeof *at);
     if (!at) return vit_fail_memory(e->error, "the tensors", elements * sizeof *at);
     for (size_t i = 0; i < e->count; i++) {
         const piece *p = &e->pieces[i];
-        const float *from = values + p->p->offset;
+        const float *from = m->values + p->p->offset;
         if (is_weight(p) && strcmp(p->p->name, "patch_embed.proj.weight") == 0)
             take_patches(at, e, p, from);
         else
@@ -238,16 +259,18 @@ static vit_status fill_all(vit_exported *out, const exporter *e, const float *va
         at += out->tensors[i].count;
     }
     qsort(out->tensors, out->count, sizeof *out->tensors, compare_tensors);
+    note_rounding(out, e, m);
     return VIT_OK;
 }
 
-vit_status vit_export(vit_exported *out, const vit_layout *layout, const vit_config *config,
-                      const vit_table *table, const float *values, vit_error *error) {
-    exporter e = {.layout = layout, .config = config, .table = table, .error = error};
+vit_status vit_export(vit_exported *out, const vit_layout *layout, const vit_model_file *m,
+                      vit_error *error) {
+    const vit_table *table = &m->table;
+    exporter e = {.layout = layout, .config = &m->config, .table = table, .error = error};
     *out = (vit_exported){0};
     vit_status status = collect(&e);
     if (status == VIT_OK) status = name_all(out, &e);
-    if (status == VIT_OK) status = fill_all(out, &e, values);
+    if (status == VIT_OK) status = fill_all(out, &e, m);
     for (size_t i = 0; i < table->count && status == VIT_OK; i++) {
         size_t k = 0;
         while (k < e.count && e.pieces[k].p != &table->rows[i]) k++;
@@ -262,6 +285,7 @@ vit_status vit_export(vit_exported *out, const vit_layout *layout, const vit_con
 
 void vit_exported_free(vit_exported *out) {
     vit_free(out->tensors);
+    vit_free(out->how);
     vit_free(out->elements);
     vit_free(out->names);
     *out = (vit_exported){0};
