@@ -23,7 +23,9 @@ MODULES = ("vision_transformer", "deit", "eva", "beit", "vision_transformer_relp
 
 
 def heads_of(model):
-    return model.blocks[0].attn.num_heads
+    block = model.blocks[0]
+    block = block.attns[0] if hasattr(block, "attns") else block
+    return getattr(block, "attn", block).num_heads
 
 
 def save(name, directory):

@@ -136,7 +136,7 @@ static void test_refused_text(void **state) {
         {"{\"norm\": \"after\"}", "one of \"pre\", \"post\""},
         {"{\"activation\": \"swish\"}", "one of \"gelu\", \"relu\", \"gelu_tanh\""},
         {"{\"positions\": \"rotary\"}", "one of \"learned\", \"sinusoidal\", \"sincos2d\""},
-        {"{\"pool\": \"max\"}", "one of \"class\", \"mean\""},
+        {"{\"pool\": \"least\"}", "one of \"class\", \"mean\""},
         {"{\"position\": \"learned\"}", "did you mean \"positions\"?"},
         {"{\"init\": \"\"}", "one of \"timm\", \"torch\""},
         {"{\"image\": 28}", "\"image\" must be [height, width]"},

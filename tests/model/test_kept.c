@@ -44,7 +44,7 @@ static void assert_same_floats(const float *a, const float *b, size_t n) {
 }
 
 static void check_norm(again_case *a) {
-    const vit_norm w = {WIDTH, 1e-6f, a->dy, a->dy + WIDTH};
+    const vit_norm w = {.dim = WIDTH, .eps = 1e-6f, .gamma = a->dy, .beta = a->dy + WIDTH};
     const vit_norm_state stats = {a->dx, a->dx + ROWS};
     vit_layernorm_forward(&a->exec, a->y, &stats, a->x, &w, ROWS);
     vit_layernorm_recompute(&a->exec, a->again, &stats, a->x, &w, ROWS);

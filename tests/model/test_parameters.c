@@ -35,6 +35,7 @@ static vit_config lecture(void) {
                         .classes = 10,
                         .patch_order = VIT_PATCH_PIXEL,
                         .patch_bias = true,
+                        .proj_bias = true,
                         .prefix_positions = true,
                         .class_token = true,
                         .attention_scale = VIT_SCALE_DIM,

@@ -183,7 +183,7 @@ static void check_layernorm(size_t rows, size_t n) {
     const norm_case c = {rows, n, &p};
     const float *gamma = p.theta + rows * n;
     float *stats = check_floats(2 * rows), *d_gamma = p.gradient + rows * n;
-    const vit_norm w = {n, (float)norm_eps, gamma, gamma + n};
+    const vit_norm w = {.dim = n, .eps = (float)norm_eps, .gamma = gamma, .beta = gamma + n};
     const vit_norm_gradient d = {d_gamma, d_gamma + n};
     const vit_norm_state s = {stats, stats + rows};
     problem_add_to(&p, 0);
@@ -389,8 +389,9 @@ static void test_nan(void **state) {
     vit_pack_transposed(&exec, packed, weight, 17, 17, 17);
     vit_linear_forward(&exec, y, x, &(vit_linear){17, 17, weight, NULL, packed, {0}}, NULL, 3);
     assert_nan_only(y, 3 * 17, 17, 34);
-    vit_layernorm_forward(&exec, y, &(vit_norm_state){mean, rstd}, x,
-                          &(vit_norm){17, 1e-6f, weight, weight + 17}, 3);
+    vit_layernorm_forward(
+        &exec, y, &(vit_norm_state){mean, rstd}, x,
+        &(vit_norm){.dim = 17, .eps = 1e-6f, .gamma = weight, .beta = weight + 17}, 3);
     assert_nan_only(y, 3 * 17, 17, 34);
     vit_activation_forward(&exec, VIT_GELU, y, x, 3 * 17);
     assert_nan_only(y, 3 * 17, 33, 34);
@@ -409,7 +410,7 @@ static void test_threads(void **state) {
     vit_random r = check_random(5);
     check_fill(x, count, 2, &r);
     check_fill(gamma, 2 * n, 2, &r);
-    const vit_norm w = {n, 1e-6f, gamma, gamma + n};
+    const vit_norm w = {.dim = n, .eps = 1e-6f, .gamma = gamma, .beta = gamma + n};
     const vit_norm_state s = {stats, stats + rows};
     for (int op = 0; op < 2; op++) {
         for (int i = -1; i < 3; i++) {

@@ -134,34 +134,17 @@ static void ten_steps(const char *name, const vit_kernels *kernels, int threads)
 }
 
 static void ten_steps_match_pytorch(void **unused) {
-    static const char *const names[] = {"muon",
-                                        "muon_cct",
-                                        "lecture_grey",
-                                        "lecture_colour",
-                                        "timm_grey",
-                                        "timm_colour",
-                                        "timm_odd",
-                                        "timm_one",
-                                        "post_sinusoidal",
-                                        "post_mean",
-                                        "mean_sincos2d",
-                                        "class_sincos2d",
-                                        "cct",
-                                        "cct_one",
-                                        "conv_class",
-                                        "conv_mean",
-                                        "drop_path",
-                                        "no_positions",
-                                        "drop_path_post",
-                                        "rope_mixed",
-                                        "multi_label",
-                                        "eva",
-                                        "norms_inside",
-                                        "relative",
-                                        "relative_shared"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        ten_steps(names[i], vit_kernels_choose(VIT_CPU_AVX512), 2);
-        ten_steps(names[i], vit_kernels_scalar(), 1);
+    static const char all[] = "muon muon_cct lecture_grey lecture_colour timm_grey timm_colour "
+                              "timm_odd timm_one post_sinusoidal post_mean mean_sincos2d "
+                              "class_sincos2d cct cct_one conv_class conv_mean drop_path "
+                              "no_positions drop_path_post rope_mixed eva norms_inside relative "
+                              "relative_shared rms rms_pixels res_post res_post_mean parallel "
+                              "parallel_max relative_made prr prr_mean multi_label ";
+    char name[32];
+    int length;
+    for (const char *at = all; sscanf(at, "%31s%n", name, &length) == 1; at += length) {
+        ten_steps(name, vit_kernels_choose(VIT_CPU_AVX512), 2);
+        ten_steps(name, vit_kernels_scalar(), 1);
     }
 }
 

@@ -158,7 +158,7 @@ static void test_config_strict(void **state) {
     refuse(&s, VIT_ERROR_FORMAT, "\"mlp_ratio\" is -4", "above 0");
     s = take("timm_13_wide");
     set_argument(&s, "proj_bias", json_false());
-    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"proj_bias\"", "only true is supported");
+    refuse(&s, VIT_ERROR_MISMATCH, "tensor blocks.0.attn.proj.bias", "does not belong");
     s = take("timm_13_wide");
     json_object_set_new(s.config, "pretrained_cfg", json_string("augreg"));
     refuse(&s, VIT_ERROR_FORMAT, "\"pretrained_cfg\" must be an object", "config.json");
@@ -366,10 +366,10 @@ static void test_foreign(void **state) {
 static void test_families(void **state) {
     static const struct {
         const char *name, *a, *b;
-    } cases[] = {{"vit_relpos_small_patch16_224", "has relative positions", "vit_relpos"},
+    } cases[] = {{"vit_relpos_tiny_patch16_224", "has relative positions", "vit_relpos"},
                  {"naflexvit_base_patch16_gap", "not supported", "\"naflexvit\""},
                  {"swin_tiny_patch4_window7_224", "has windows", "\"swin\""},
-                 {"vit_base_patch16_rpn_224", "\"block_fn\"", "ResPostBlock"},
+                 {"vit_base_patch16_18x2_224", "\"block_fn\"", "ParallelThingsBlock"},
                  {"vit_dwee_patch16_reg1_gap_256", "\"attn_layer\"", "diff"},
                  {"resnet50", "not supported", "\"resnet50\""},
                  {"vit_base_patch16_new_224", "not supported", "\"new\" is a word"},

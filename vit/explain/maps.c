@@ -126,6 +126,11 @@ const float *vit_map_pooling(const vit_map_call *m, size_t *heads, size_t *keys)
     const vit_config *c = &m->explainer->network->config;
     const vit_pool_state *s = &m->explainer->state.pool;
     const bool attends = vit_pools[c->pool].attends;
+    if (vit_pools[c->pool].refines) { /* the rows of every query */
+        *heads = vit_config_pool_heads(c) * (c->class_token ? 1 : m->tokens);
+        *keys = m->tokens;
+        return s->prr.p;
+    }
     *heads = attends ? vit_config_pool_heads(c) : 1;
     *keys = c->pool_prefix ? m->tokens : m->patches;
     return attends ? s->map.p : s->p;
@@ -156,10 +161,13 @@ static void weigh_as_head(const vit_map_call *m, float *weights) {
         weigh_evenly(weights, skip, m->tokens, .5f);
         break;
     case VIT_POOL_MEAN:
+    case VIT_POOL_MAX:
+    case VIT_POOL_MEAN_MAX:
         weigh_evenly(weights, skip, m->tokens, 1);
         break;
     case VIT_POOL_MAP:
     case VIT_POOL_SEQ:
+    case VIT_POOL_PRR:
         weigh_pooling(m, weights);
         break;
     case VIT_POOL_TOKENS:

@@ -165,7 +165,8 @@ typedef struct vit_kernels {
 
     /* y = (x - mean) * rstd * gamma + beta, rstd = 1 / sqrt(variance + eps), per row of n,
      * contiguous (Ba, Kiros, Hinton: Layer Normalization, eq. 4). mean, rstd: [rows]. A row whose
-     * variance overflows becomes NaN. */
+     * variance overflows becomes NaN. mean NULL, here and below: an RMS norm (Zhang, Sennrich: Root
+     * Mean Square Layer Normalization), whose mean and beta are 0, and are not read or written. */
     void (*layernorm)(float *y, float *mean, float *rstd, const float *x, const float *gamma,
                       const float *beta, float eps, size_t rows, size_t n);
 

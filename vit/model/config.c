@@ -43,7 +43,8 @@ static vit_status check_choices(const vit_config *c, vit_error *error) {
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"heads\" %zu of \"head_dim\" %zu are wider than 65536", c->heads,
                         c->head_dim);
-    if (vit_pools[c->pool].attends && c->dim % vit_config_pool_heads(c) != 0)
+    if ((vit_pools[c->pool].attends || vit_pools[c->pool].refines) &&
+        c->dim % vit_config_pool_heads(c) != 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"pool\" \"%s\" needs \"heads\" that divide \"dim\", %zu does not divide "
                         "%zu",
@@ -55,6 +56,10 @@ static vit_status check_choices(const vit_config *c, vit_error *error) {
     if (c->patch_norm && (c->stem != VIT_STEM_LINEAR || c->patch_order != VIT_PATCH_PIXEL))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"patch_norm\" needs \"stem\" \"linear\" and \"patch_order\" \"pixel\"");
+    if (c->embed_norm && (c->patch_norm || c->stem != VIT_STEM_LINEAR))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"embed_norm\" needs \"stem\" \"linear\" and no \"patch_norm\", which "
+                        "has the same norm");
     if (vit_positions[c->positions].grid && c->dim % 4 != 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"positions\" \"%s\" needs a \"dim\" divisible by 4, not %zu",
@@ -65,6 +70,15 @@ static vit_status check_choices(const vit_config *c, vit_error *error) {
                         "\"relative\" \"%s\" is for networks without \"registers\" and "
                         "distillation token",
                         relative->name);
+    if (c->relative_mlp > 0 && !relative->blocks && !relative->shared)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"relative_mlp\" %zu makes the table of \"relative\", which is \"%s\"",
+                        c->relative_mlp, relative->name);
+    if (c->layer_scale && vit_norms[c->norm].after)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"norm\" \"%s\" scales its branches by its norms, \"layer_scale\" cannot "
+                        "be beside it",
+                        vit_norms[c->norm].name);
     if (vit_ropes[c->rope].turns && vit_config_head_dim(c) % 4 != 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"rope\" \"%s\" needs heads of a width divisible by 4, not %zu",
@@ -101,6 +115,10 @@ static vit_status check_decoder(const vit_config *c, vit_error *error) {
                         "\"decoder\": \"positions\" \"%s\" are for pictures, a decoder's "
                         "are of texts",
                         vit_positions[d->positions].name);
+    if (vit_norms[d->norm].after || vit_norms[d->norm].one)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"decoder\": \"norm\" is \"%s\", expected \"pre\" or \"post\"",
+                        vit_norms[d->norm].name);
     if (d->padding && (d->position_offset == 0 || !fixed))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"decoder\": \"padding\" needs fixed \"positions\" and a "
@@ -204,6 +222,10 @@ size_t vit_config_features(const vit_config *c) {
 
 size_t vit_config_embedding(const vit_config *c) {
     return vit_heads[c->head].projects ? c->classes : vit_config_features(c);
+}
+
+bool vit_config_norms_embedding(const vit_config *c) {
+    return c->patch_norm || c->embed_norm;
 }
 
 bool vit_config_norms_tokens(const vit_config *c) {

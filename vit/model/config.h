@@ -28,8 +28,12 @@ typedef enum vit_attention_scale {
 } vit_attention_scale;
 
 typedef enum vit_norm_place {
-    VIT_NORM_PRE,  /* z' = MSA(LN(z)) + z; z_next = MLP(LN(z')) + z': the ViT */
-    VIT_NORM_POST, /* h = LN(z + MSA(z)); z_next = LN(h + MLP(h)): the original Transformer */
+    VIT_NORM_PRE,      /* z' = MSA(LN(z)) + z; z_next = MLP(LN(z')) + z': the ViT */
+    VIT_NORM_POST,     /* h = LN(z + MSA(z)); z_next = LN(h + MLP(h)): the original Transformer */
+    VIT_NORM_RES_POST, /* z' = LN(MSA(z)) + z; z_next = LN(MLP(z')) + z' (Liu et al.: Swin
+                          Transformer V2) */
+    VIT_NORM_PARALLEL, /* x = LN(z); z_next = MSA(x) + MLP(x) + z (Dehghani et al.: Scaling Vision
+                          Transformers to 22 Billion Parameters) */
     VIT_NORM_COUNT,
 } vit_norm_place;
 
@@ -70,6 +74,10 @@ typedef enum vit_pool {
     VIT_POOL_CLASS_MEAN, /* the class token's and the mean of the patches', side by side: DINOv2 */
     VIT_POOL_CLASS_DIST, /* the class token's and the distillation token's, side by side: DeiT */
     VIT_POOL_SEQ,        /* the patches' mean, weighted by a softmax of one linear output: CCT */
+    VIT_POOL_MAX,        /* of each feature the largest of the patches' */
+    VIT_POOL_MEAN_MAX,   /* half the sum of mean and maximum: timm's "avgmax" */
+    VIT_POOL_PRR,        /* attention of all tokens among each other without weights of its own; of
+                            that the class token, or without one the mean: timm's "prr" */
     VIT_POOL_TOKENS, /* all of them: nothing is pooled. A decoder's head has logits for each; those
                         of an encoder are what the decoder's cross-attention reads */
     VIT_POOL_COUNT,
@@ -117,6 +125,7 @@ typedef struct vit_pool_row {
     bool tokens;  /* nothing is pooled */
     bool attends; /* it is an attention with an MLP of its own */
     bool weighs;  /* it weighs tokens by a softmax, which maps show */
+    bool refines; /* it is an attention of all tokens among each other, without weights */
     bool normed;  /* the final norm is of every token, before the pooling, whatever is asked */
     bool first;   /* of the last block only the first token is needed */
     bool choice;  /* "norm_before_pool" says whether the final norm is before the pooling */
@@ -129,6 +138,12 @@ typedef struct vit_head_row {
     bool projects; /* logits are the features, too, and made by its layers */
     vit_layout_limit limit;
 } vit_head_row;
+
+typedef struct vit_norm_row {
+    const char *name;
+    bool one;   /* a block has one norm and one layer scale, not one for each branch */
+    bool after; /* norms are of what the branches give, before the sums */
+} vit_norm_row;
 
 typedef struct vit_position_row {
     const char *name;
@@ -153,6 +168,7 @@ typedef struct vit_relative_row {
 extern const vit_stem_row vit_stems[];
 extern const vit_pool_row vit_pools[];
 extern const vit_head_row vit_heads[];
+extern const vit_norm_row vit_norms[];
 extern const vit_position_row vit_positions[];
 extern const vit_rope_row vit_ropes[];
 extern const vit_relative_row vit_relatives[];
@@ -250,6 +266,9 @@ size_t vit_config_hidden(const vit_config *config);    /* outputs of fc1: M, gat
 size_t vit_config_features(const vit_config *config);  /* F, what the head sees: D or 2 D */
 size_t vit_config_embedding(const vit_config *config); /* features as others get them: F, or what a
                                                           projection makes of them */
+
+/* Whether embedded patches are normed: embed_norm, or part of patch_norm. */
+bool vit_config_norms_embedding(const vit_config *config);
 
 /* Whether the final norm is of all tokens, before they are pooled. */
 bool vit_config_norms_tokens(const vit_config *config);

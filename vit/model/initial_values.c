@@ -57,6 +57,7 @@ static void init_torch(float *values, const vit_parameter *p, vit_random *r) {
         break;
     case VIT_PARAMETER_BETA:
     case VIT_PARAMETER_RELATIVE:
+    case VIT_PARAMETER_COUNT:
         fill(values, p->count, 0);
         break;
     }
@@ -85,6 +86,7 @@ static void init_timm(float *values, const vit_parameter *p, vit_random *r) {
     case VIT_PARAMETER_BIAS:
     case VIT_PARAMETER_BETA:
     case VIT_PARAMETER_RELATIVE:
+    case VIT_PARAMETER_COUNT:
         fill(values, p->count, 0);
         break;
     }

@@ -37,38 +37,22 @@ typedef struct shape {
 
 /* ---- one tensor ---- */
 
+/* What is done with tensors of a kind, by the enum's value. */
+static const struct {
+    bool weight, resamples;
+} kinds[] = {
+    [VIT_PARAMETER_WEIGHT] = {.weight = true},
+    [VIT_PARAMETER_POSITIONS] = {.resamples = true},
+    [VIT_PARAMETER_FREQUENCIES] = {false, false},
+};
+VIT_CHECK_ROWS(kinds, VIT_PARAMETER_COUNT);
+
 bool vit_is_weight(const vit_parameter *p) {
-    switch (p->kind) {
-    case VIT_PARAMETER_WEIGHT:
-        return true;
-    case VIT_PARAMETER_CLASS_TOKEN:
-    case VIT_PARAMETER_POSITIONS:
-    case VIT_PARAMETER_BIAS:
-    case VIT_PARAMETER_GAMMA:
-    case VIT_PARAMETER_BETA:
-    case VIT_PARAMETER_EMBEDDING:
-    case VIT_PARAMETER_RELATIVE:
-    case VIT_PARAMETER_FREQUENCIES:
-        break;
-    }
-    return false;
+    return kinds[p->kind].weight;
 }
 
 bool vit_resamples(const vit_parameter *p) {
-    switch (p->kind) {
-    case VIT_PARAMETER_POSITIONS:
-        return true;
-    case VIT_PARAMETER_WEIGHT:
-    case VIT_PARAMETER_CLASS_TOKEN:
-    case VIT_PARAMETER_BIAS:
-    case VIT_PARAMETER_GAMMA:
-    case VIT_PARAMETER_BETA:
-    case VIT_PARAMETER_EMBEDDING:
-    case VIT_PARAMETER_RELATIVE:
-    case VIT_PARAMETER_FREQUENCIES:
-        break;
-    }
-    return false;
+    return kinds[p->kind].resamples;
 }
 
 static const vit_parameter *make_row(walk *w, vit_parameter_kind kind, const char *layer,
@@ -174,8 +158,12 @@ static void linear(walk *w, const char *layer, size_t in, size_t out, bool bias,
 static void norm(walk *w, const char *layer, size_t dim, vit_norm *v, vit_norm_gradient *g) {
     const shape s = {1, {dim}};
     const vit_parameter *p = tensor(w, VIT_PARAMETER_GAMMA, layer, ".weight", s, 0);
-    *v = (vit_norm){.dim = dim, .eps = (float)w->config->norm_eps, .gamma = value(w, p)};
-    g->gamma = gradient(w, p);
+    *v = (vit_norm){.dim = dim,
+                    .eps = (float)w->config->norm_eps,
+                    .rms = w->config->rms_norm,
+                    .gamma = value(w, p)};
+    *g = (vit_norm_gradient){.gamma = gradient(w, p)};
+    if (v->rms) return;
     p = tensor(w, VIT_PARAMETER_BETA, layer, ".bias", s, 0);
     v->beta = value(w, p);
     g->beta = gradient(w, p);
@@ -243,7 +231,7 @@ static void patch_embedding(walk *w, vit_weights *v, vit_gradients *g) {
     if (c->patch_norm) norm(w, "patch_embed.norm", inputs, &v->patch_norms[0], &g->patch_norms[0]);
     linear_shaped(w, "patch_embed.proj", patch_shape(c), c->patch_bias, &v->patch_embed,
                   &g->patch_embed);
-    if (c->patch_norm)
+    if (vit_config_norms_embedding(c))
         norm(w, "patch_embed.norm_after", c->dim, &v->patch_norms[1], &g->patch_norms[1]);
 }
 
@@ -269,6 +257,21 @@ static shape relative_shape(const vit_config *c) {
     return (shape){2, {vit_relative_rows(&s), c->heads}};
 }
 
+/* The table of relative positions, or the MLP that makes it: layers "NAME.mlp.fc1" and fc2. */
+static void relative(walk *w, const char *table, const char *name, vit_relative_weights *v,
+                     vit_relative_gradients *g) {
+    const vit_config *c = w->config;
+    char layer[48];
+    if (c->relative_mlp == 0) {
+        alone(w, VIT_PARAMETER_RELATIVE, table, relative_shape(c), &v->table, &g->table);
+        return;
+    }
+    snprintf(layer, sizeof layer, "%s.mlp.fc1", name);
+    linear(w, layer, 2, c->relative_mlp, true, &v->fc1, &g->fc1);
+    snprintf(layer, sizeof layer, "%s.mlp.fc2", name);
+    linear(w, layer, c->relative_mlp, c->heads, true, &v->fc2, &g->fc2);
+}
+
 static void embedding(walk *w, vit_weights *v, vit_gradients *g) {
     const vit_config *c = w->config;
     if (vit_stems[c->stem].texts) text_embedding(w, v, g);
@@ -282,8 +285,8 @@ static void embedding(walk *w, vit_weights *v, vit_gradients *g) {
         alone(w, VIT_PARAMETER_POSITIONS, "pos_embed",
               (shape){3, {1, vit_config_positions(c), c->dim}}, &v->positions, &g->positions);
     if (vit_relatives[c->relative].shared)
-        alone(w, VIT_PARAMETER_RELATIVE, "rel_pos_bias.relative_position_bias_table",
-              relative_shape(c), &v->relative, &g->relative);
+        relative(w, "rel_pos_bias.relative_position_bias_table", "shared_rel_pos", &v->relative,
+                 &g->relative);
     if (vit_ropes[c->rope].learned)
         alone(w, VIT_PARAMETER_FREQUENCIES, "rope.freqs",
               (shape){4, {2, c->depth, c->heads, vit_config_head_dim(c) / 2}}, &v->rope_freqs,
@@ -324,24 +327,31 @@ static void take_key_bias(walk *w, size_t a) {
 static void block(walk *w, vit_block_weights *v, vit_block_gradients *g) {
     const vit_config *c = w->config;
     const size_t d = c->dim, a = vit_config_attention_dim(c), head = vit_config_head_dim(c);
+    const vit_norm_row *row = &vit_norms[c->norm];
     const shape scale = {1, {d}};
     norm(w, "norm1", d, &v->norm1, &g->norm1);
     linear(w, "attn.qkv", d, 3 * a, c->qkv_bias, &v->qkv, &g->qkv);
     if (c->qkv_bias && !c->key_bias) take_key_bias(w, a);
     if (vit_relatives[c->relative].blocks)
-        alone(w, VIT_PARAMETER_RELATIVE, "attn.relative_position_bias_table", relative_shape(c),
-              &v->relative, &g->relative);
+        relative(w, "attn.relative_position_bias_table", "attn.rel_pos", &v->relative,
+                 &g->relative);
     if (c->qk_norm) norm(w, "attn.q_norm", head, &v->q_norm, &g->q_norm);
     if (c->qk_norm) norm(w, "attn.k_norm", head, &v->k_norm, &g->k_norm);
     if (c->attention_norm) norm(w, "attn.norm", a, &v->attention_norm, &g->attention_norm);
-    linear(w, "attn.proj", a, d, true, &v->proj, &g->proj);
+    linear(w, "attn.proj", a, d, c->proj_bias, &v->proj, &g->proj);
     if (c->layer_scale) alone(w, VIT_PARAMETER_GAMMA, "ls1.gamma", scale, &v->ls1, &g->ls1);
     if (c->memory > 0) cross_attention(w, v, g);
-    norm(w, "norm2", d, &v->norm2, &g->norm2);
-    linear(w, "mlp.fc1", d, vit_config_hidden(c), true, &v->fc1, &g->fc1);
+    if (!row->one) norm(w, "norm2", d, &v->norm2, &g->norm2);
+    linear(w, "mlp.fc1", d, vit_config_hidden(c), c->proj_bias, &v->fc1, &g->fc1);
     if (c->mlp_norm) norm(w, "mlp.norm", c->mlp, &v->mlp_norm, &g->mlp_norm);
-    linear(w, "mlp.fc2", c->mlp, d, true, &v->fc2, &g->fc2);
-    if (c->layer_scale) alone(w, VIT_PARAMETER_GAMMA, "ls2.gamma", scale, &v->ls2, &g->ls2);
+    linear(w, "mlp.fc2", c->mlp, d, c->proj_bias, &v->fc2, &g->fc2);
+    if (!c->layer_scale) return;
+    if (!row->one) {
+        alone(w, VIT_PARAMETER_GAMMA, "ls2.gamma", scale, &v->ls2, &g->ls2);
+        return;
+    }
+    v->ls2 = v->ls1;
+    g->ls2 = g->ls1;
 }
 
 /* What block i has of tensors that all blocks share. */
@@ -356,7 +366,10 @@ static void block_positions(const vit_config *c, size_t i, const vit_weights *v,
     if (v->blocks) v->blocks[i].rope = v->fixed_rope;
     if (!vit_relatives[c->relative].shared) return;
     if (v->blocks) v->blocks[i].relative = v->relative;
-    if (g->blocks) g->blocks[i].relative = g->relative;
+    if (!g->blocks) return;
+    g->blocks[i].relative = g->relative;
+    if (i + 1 == c->depth) return; /* whose backward pass is the first */
+    g->blocks[i].relative.fc1.begins = g->blocks[i].relative.fc2.begins = false;
 }
 
 static void map_pool(walk *w, vit_map_weights *v, vit_map_gradients *g) {
@@ -387,6 +400,9 @@ static void pool(walk *w, vit_weights *v, vit_gradients *g, bool after_norm) {
     case VIT_POOL_MEAN:
     case VIT_POOL_CLASS_MEAN:
     case VIT_POOL_CLASS_DIST:
+    case VIT_POOL_MAX:
+    case VIT_POOL_MEAN_MAX:
+    case VIT_POOL_PRR:
     case VIT_POOL_TOKENS:
     case VIT_POOL_COUNT:
         break;

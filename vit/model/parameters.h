@@ -20,6 +20,7 @@ typedef enum vit_parameter_kind {
     VIT_PARAMETER_RELATIVE,    /* of a relative position bias, [distances][heads] */
     VIT_PARAMETER_FREQUENCIES, /* of rotary positions, [2][L][heads][d / 2]: for each
                                   coordinate */
+    VIT_PARAMETER_COUNT,
 } vit_parameter_kind;
 
 typedef struct vit_parameter {
@@ -122,6 +123,13 @@ const char *vit_final_norm_name(const vit_config *config);
 
 /* ---- views: an array of table->size by the names of the network ---- */
 
+/* A relative position bias: its table, [distances][heads], or the MLP that makes it; zeros: there
+ * is none. */
+typedef struct vit_relative_weights {
+    const float *table;
+    vit_linear fc1, fc2; /* out 0: the table is there itself */
+} vit_relative_weights;
+
 /* The weights of a block. qkv: W^Q, W^K, W^V one below the other, [3 A][D]; proj: W^O, [D][A]. */
 typedef struct vit_block_weights {
     vit_norm norm1, norm2;
@@ -130,7 +138,7 @@ typedef struct vit_block_weights {
     vit_norm attention_norm, mlp_norm; /* of the heads' output, of the MLP's hidden layer */
     const float *ls1, *ls2;            /* [D], layer scale of MSA and MLP; or NULL */
     const float *rope;                 /* [N][2][d / 2], angles that are not learned; or NULL */
-    const float *relative;             /* [distances][heads], relative position bias; or NULL */
+    vit_relative_weights relative;
     const float *rope_freqs[2];        /* [heads][d / 2] each, learned frequencies; or NULL */
     vit_norm cross_norm;               /* cross-attention */
     vit_linear cross_q, cross_kv, cross_proj;
@@ -153,7 +161,7 @@ typedef struct vit_weights {
     const float *positions;  /* [vit_config_positions][D], E_pos */
     float *fixed_positions;  /* owned: positions that are not learned; else NULL */
     float *fixed_rope;       /* owned: angles of rotary positions that are not learned; else NULL */
-    const float *relative;   /* the table that blocks share; NULL: there is none */
+    vit_relative_weights relative; /* that blocks share */
     const float *rope_freqs; /* [2][L][heads][d / 2], learned frequencies; NULL: there are none */
     vit_linear convs[VIT_MOST_CONVS]; /* of a convolutional stem */
     vit_linear patch_embed;           /* E, or the projection after the convolutions; out 0: none */
@@ -169,6 +177,11 @@ typedef struct vit_weights {
     struct vit_weights *decoder; /* owned; NULL: there is none */
 } vit_weights;
 
+typedef struct vit_relative_gradients {
+    float *table;
+    vit_linear_gradient fc1, fc2;
+} vit_relative_gradients;
+
 /* Gradients, each as the weight of its name. A pointer is NULL where there is no such parameter, or
  * its gradient is not wanted. */
 typedef struct vit_block_gradients {
@@ -177,7 +190,7 @@ typedef struct vit_block_gradients {
     vit_norm_gradient q_norm, k_norm;
     vit_norm_gradient attention_norm, mlp_norm;
     float *ls1, *ls2;
-    float *relative;
+    vit_relative_gradients relative;
     float *rope_freqs[2];
     vit_norm_gradient cross_norm;
     vit_linear_gradient cross_q, cross_kv, cross_proj;
@@ -193,7 +206,7 @@ typedef struct vit_gradients {
     float *prefix[VIT_PREFIX_KINDS];
     float *embedding;
     float *positions;
-    float *relative;
+    vit_relative_gradients relative;
     float *rope_freqs;
     vit_linear_gradient convs[VIT_MOST_CONVS];
     vit_linear_gradient patch_embed;

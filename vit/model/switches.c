@@ -45,6 +45,22 @@ const vit_pool_row vit_pools[] = {
      .weighs = true,
      .normed = true,
      .limit = {ALL, "it pools its tokens by weights (sequence pooling)"}},
+    {.name = "max",
+     .timm = "max",
+     .patches = true,
+     .choice = true,
+     .limit = {HF | TORCHVISION | NPZ, "it pools by the largest"}},
+    {.name = "mean_max",
+     .timm = "avgmax",
+     .patches = true,
+     .choice = true,
+     .limit = {HF | TORCHVISION | NPZ, "it pools by mean and largest"}},
+    {.name = "prr",
+     .timm = "prr",
+     .patches = true,
+     .refines = true,
+     .choice = true,
+     .limit = {HF | TORCHVISION | NPZ, "it pools by attention"}},
     {.name = "tokens", .patches = true, .tokens = true, .normed = true},
 };
 VIT_CHECK_ROWS(vit_pools, VIT_POOL_COUNT);
@@ -58,6 +74,12 @@ const vit_head_row vit_heads[] = {
      .projects = true,
      .limit = {ALL, "it is a backbone, and its features are projected"}}};
 VIT_CHECK_ROWS(vit_heads, VIT_HEAD_COUNT);
+
+const vit_norm_row vit_norms[] = {{.name = "pre"},
+                                  {.name = "post"},
+                                  {.name = "res_post", .after = true},
+                                  {.name = "parallel", .one = true}};
+VIT_CHECK_ROWS(vit_norms, VIT_NORM_COUNT);
 
 const vit_position_row vit_positions[] = {{.name = "learned", .learned = true},
                                           {.name = "sinusoidal", .fixed = true},
@@ -77,11 +99,9 @@ const vit_relative_row vit_relatives[] = {
 VIT_CHECK_ROWS(vit_relatives, VIT_RELATIVE_COUNT);
 
 static const char *const patch_orders[] = {"conv", "pixel"};
-static const char *const norm_places[] = {"pre", "post"};
 static const char *const attention_scales[] = {"head_dim", "dim"};
 static const char *const inits[] = {"timm", "torch"};
 VIT_CHECK_ROWS(patch_orders, VIT_PATCH_COUNT);
-VIT_CHECK_ROWS(norm_places, VIT_NORM_COUNT);
 VIT_CHECK_ROWS(attention_scales, VIT_SCALE_COUNT);
 VIT_CHECK_ROWS(inits, VIT_INIT_COUNT);
 

@@ -18,6 +18,11 @@ typedef struct norm_rows {
     size_t rows;
 } norm_rows;
 
+/* The means from row `first` on; NULL: of an RMS norm, which has none. */
+static float *mean_at(const norm_rows *n, size_t first) {
+    return n->w->rms ? NULL : n->state->mean + first;
+}
+
 /* Runs the task for every block of rows. */
 static void each_block(const vit_exec *exec, vit_task *task, norm_rows *n) {
     vit_parallel(vit_exec_threads(exec, n->rows * n->w->dim * ELEMENT_COST),
@@ -28,7 +33,7 @@ static void forward_task(size_t index, int thread, void *context) {
     (void)thread;
     const norm_rows *n = context;
     const size_t first = index * ROW_BLOCK, at = first * n->w->dim;
-    n->kernels->layernorm(n->y + at, n->state->mean + first, n->state->rstd + first, n->x + at,
+    n->kernels->layernorm(n->y + at, mean_at(n, first), n->state->rstd + first, n->x + at,
                           n->w->gamma, n->w->beta, n->w->eps, vit_min(n->rows - first, ROW_BLOCK),
                           n->w->dim);
 }
@@ -43,9 +48,9 @@ static void recompute_task(size_t index, int thread, void *context) {
     (void)thread;
     const norm_rows *n = context;
     const size_t first = index * ROW_BLOCK, at = first * n->w->dim;
-    n->kernels->layernorm_recompute(n->y + at, n->x + at, n->state->mean + first,
-                                    n->state->rstd + first, n->w->gamma, n->w->beta,
-                                    vit_min(n->rows - first, ROW_BLOCK), n->w->dim);
+    n->kernels->layernorm_recompute(n->y + at, n->x + at, mean_at(n, first), n->state->rstd + first,
+                                    n->w->gamma, n->w->beta, vit_min(n->rows - first, ROW_BLOCK),
+                                    n->w->dim);
 }
 
 void vit_layernorm_recompute(const vit_exec *exec, float *y, const vit_norm_state *state,
@@ -58,7 +63,7 @@ static void backward_task(size_t index, int thread, void *context) {
     (void)thread;
     const norm_rows *n = context;
     const size_t first = index * ROW_BLOCK, at = first * n->w->dim;
-    n->kernels->layernorm_backward(n->y + at, n->dy + at, n->x + at, n->state->mean + first,
+    n->kernels->layernorm_backward(n->y + at, n->dy + at, n->x + at, mean_at(n, first),
                                    n->state->rstd + first, n->w->gamma,
                                    vit_min(n->rows - first, ROW_BLOCK), n->w->dim);
 }
@@ -67,8 +72,9 @@ static void sums_task(size_t index, int thread, void *context) {
     (void)thread;
     const norm_rows *n = context;
     const size_t first = index * COLUMN_BLOCK;
-    n->kernels->layernorm_sums(n->d->gamma + first, n->d->beta + first, n->dy + first, n->x + first,
-                               n->state->mean, n->state->rstd, n->rows,
+    float *d_beta = n->w->rms ? NULL : n->d->beta + first;
+    n->kernels->layernorm_sums(n->d->gamma + first, d_beta, n->dy + first, n->x + first,
+                               mean_at(n, 0), n->state->rstd, n->rows,
                                vit_min(n->w->dim - first, COLUMN_BLOCK), n->w->dim);
 }
 
@@ -93,7 +99,7 @@ static void parts_task(size_t row, int thread, void *context) {
     (void)thread;
     const norm_parts *p = context;
     const norm_rows *n = &p->n;
-    n->kernels->layernorm(n->y + row * p->s.y_row, n->state->mean + row * p->s.parts,
+    n->kernels->layernorm(n->y + row * p->s.y_row, mean_at(n, row * p->s.parts),
                           n->state->rstd + row * p->s.parts, n->x + row * p->s.x_row, n->w->gamma,
                           n->w->beta, n->w->eps, p->s.parts, n->w->dim);
 }
@@ -113,7 +119,8 @@ void vit_layernorm_parts_backward(const vit_exec *exec, float *dy, const vit_nor
     for (size_t i = 0; i < s->rows; i++, dy += s->y_row, x += s->x_row) {
         memcpy(scratch, dy, bytes);
         memset(dy, 0, bytes);
-        const float *mean = state->mean + i * s->parts, *rstd = state->rstd + i * s->parts;
+        const float *mean = w->rms ? NULL : state->mean + i * s->parts;
+        const float *rstd = state->rstd + i * s->parts;
         exec->kernels->layernorm_backward(dy, scratch, x, mean, rstd, w->gamma, s->parts, w->dim);
         if (d->gamma)
             exec->kernels->layernorm_sums(d->gamma, d->beta, scratch, x, mean, rstd, s->parts,

@@ -1,14 +1,18 @@
 /* Layer norm over the features of one token (Ba, Kiros, Hinton: Layer Normalization, eq. 4):
  * y = (x - mean) rstd gamma + beta, rstd = 1 / sqrt(variance + eps). x, y: [rows][dim];
- * gamma, beta: [dim]; mean, rstd: [rows], kept for the backward pass. */
+ * gamma, beta: [dim]; mean, rstd: [rows], kept for the backward pass. Or an RMS norm (Zhang,
+ * Sennrich: Root Mean Square Layer Normalization): y = x rstd gamma, rstd = 1 / sqrt(mean(x^2) +
+ * eps). */
 #ifndef VIT_OPS_LAYERNORM_H
 #define VIT_OPS_LAYERNORM_H
 
 #include "vit/ops/exec.h"
+#include <stdbool.h>
 
 typedef struct vit_norm {
     size_t dim;
     float eps;
+    bool rms; /* an RMS norm: it has no beta */
     const float *gamma, *beta;
 } vit_norm;
 

@@ -21,6 +21,34 @@ void vit_mean_backward(const vit_exec *exec, float *dx, const float *dy, const v
     }
 }
 
+/* ---- the largest ---- */
+
+/* The token of x: [tokens][dim] whose feature j is the largest. */
+static size_t largest_token(const float *x, size_t j, const vit_mean_shape *s) {
+    size_t best = 0;
+    for (size_t t = 1; t < s->tokens; t++) {
+        const float value = x[t * s->dim + j];
+        if (value > x[best * s->dim + j] || value != value) best = t;
+    }
+    return best;
+}
+
+void vit_largest_forward(float *y, const float *x, const vit_mean_shape *s) {
+    for (size_t b = 0; b < s->batch; b++, y += s->y_row) {
+        const float *from = x + (b * (s->skip + s->tokens) + s->skip) * s->dim;
+        for (size_t j = 0; j < s->dim; j++) y[j] = from[largest_token(from, j, s) * s->dim + j];
+    }
+}
+
+void vit_largest_backward(float *dx, const float *dy, float factor, const float *x,
+                          const vit_mean_shape *s) {
+    for (size_t b = 0; b < s->batch; b++, dy += s->y_row) {
+        const size_t at = (b * (s->skip + s->tokens) + s->skip) * s->dim;
+        for (size_t j = 0; j < s->dim; j++)
+            dx[at + largest_token(x + at, j, s) * s->dim + j] += factor * dy[j];
+    }
+}
+
 /* ---- sequence pooling ---- */
 
 void vit_sequence_forward(const vit_exec *exec, float *y, float *p, float *scores, const float *x,

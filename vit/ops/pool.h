@@ -18,6 +18,13 @@ void vit_mean_forward(const vit_exec *exec, float *y, const float *x, const vit_
 /* dx[b][t] = dy[b] / tokens, and 0 for the tokens that are left out. */
 void vit_mean_backward(const vit_exec *exec, float *dx, const float *dy, const vit_mean_shape *s);
 
+/* y: [batch] rows of dim, of each feature the largest over the tokens; NaN if one is NaN. */
+void vit_largest_forward(float *y, const float *x, const vit_mean_shape *s);
+
+/* dx += factor dy at the token that was the largest, the first of equals. */
+void vit_largest_backward(float *dx, const float *dy, float factor, const float *x,
+                          const vit_mean_shape *s);
+
 /* Sequence pooling (Hassani et al.: Escaping the Big Data Paradigm with Compact Transformers, eq. 5
  * and 6): y = sum_t p[t] x[t], p = softmax over the tokens of x w^T (a bias would change nothing).
  * scores: [batch][skip + tokens], scratch; p: [batch] rows of vit_padded(tokens), for the backward

@@ -14,12 +14,18 @@ typedef struct vit_relative_shape {
     bool class_token;            /* there is one before the patches */
 } vit_relative_shape;
 
-/* Rows of the table; tokens of a picture. */
+/* Rows of the table; those of them that are of two patches, which come first; tokens of a picture.
+ */
 size_t vit_relative_rows(const vit_relative_shape *s);
+size_t vit_relative_distances(const vit_relative_shape *s);
 size_t vit_relative_tokens(const vit_relative_shape *s);
 
 /* The table's row for the pair of a query and a key. */
 size_t vit_relative_index(const vit_relative_shape *s, size_t query, size_t key);
+
+/* places: [vit_relative_distances][2], of each such row sign(d) log(1 + |d|), d being the distance
+ * in rows and that in columns. */
+void vit_relative_places(float *places, const vit_relative_shape *s);
 
 /* bias: [heads][T][vit_padded(T)], what is added to the score of each query and key. */
 void vit_relative_forward(const vit_exec *exec, float *bias, const float *table,

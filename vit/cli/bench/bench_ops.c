@@ -142,7 +142,7 @@ static void carve(operands *o, vit_arena *arena) {
     o->stats.rstd = vit_arena_floats(arena, o->rows);
     o->p = vit_arena_floats(arena, o->rows * c->heads * vit_padded(vit_config_tokens(c)));
     o->scratch = vit_arena_floats(arena, vit_attention_scratch(&o->attention, true));
-    o->norm = (vit_norm){d, 1e-6f, o->weight, o->bias};
+    o->norm = (vit_norm){.dim = d, .eps = 1e-6f, .gamma = o->weight, .beta = o->bias};
     o->norm_gradient = (vit_norm_gradient){o->d_weight, o->d_bias};
 }
 

@@ -60,6 +60,54 @@ static void post_norm_forward(const vit_block_call *c, float *z_next, const vit_
     vit_layernorm_forward(c->exec, z_next, &s->stats2, s->sum2, &w->norm2, vit_rows_out(c));
 }
 
+/* to = keep * LN(y) + residual; to NULL: only the norm's state is computed, in scratch. */
+static void normed_sum(const vit_block_call *c, float *to, float *scratch, const float *y,
+                       const vit_norm_state *stats, const vit_norm *norm, const float *residual,
+                       const float *keep) {
+    const size_t rows = vit_rows_out(c), count = rows * c->config->dim, picture = count / c->batch;
+    float *normed = to ? to : scratch;
+    vit_layernorm_forward(c->exec, normed, stats, y, norm, rows);
+    if (!to) return;
+    for (size_t i = 0; i < c->batch && keep; i++)
+        c->exec->kernels->scale(to + i * picture, to + i * picture, keep[i], picture);
+    c->exec->kernels->add(to, residual, count);
+}
+
+/* z' = LN(MSA(z)) + z; z_next = LN(MLP(z')) + z' (Liu et al.: Swin Transformer V2, section 3.2). */
+static void res_post_forward(const vit_block_call *c, float *z_next, const vit_block_state *s) {
+    const vit_block_weights *w = c->weights;
+    const vit_branch plain = {0};
+    const vit_qkv p = vit_qkv_forward(c, &s->qkv, s->z);
+    attend(c, s, &p);
+    const float *z = vit_first_residual(c, &s->qkv, s->z);
+    /* z' = LN(o W^O) + z */
+    vit_branch_forward(c, s->outputs[0], s->o_normed, &w->proj, NULL, &plain);
+    normed_sum(c, s->sum1, NULL, s->outputs[0], &s->stats1, &w->norm1, z, c->keep);
+    /* z_next = LN(MLP(z')) + z' */
+    vit_mlp_forward(c, &s->mlp, s->outputs[1], s->sum1, NULL, &plain);
+    normed_sum(c, z_next, s->norm, s->outputs[1], &s->stats2, &w->norm2, s->sum1,
+               c->keep ? c->keep + c->batch : NULL);
+}
+
+/* What a parallel block's MLP reads of x: all of it, or the first tokens' rows. */
+static const float *parallel_input(const vit_block_call *c, const vit_block_state *s) {
+    return vit_first_only(c) ? s->qkv.first_x : s->norm;
+}
+
+/* x = LN(z); z_next = MSA(x) + MLP(x) + z (Dehghani et al.: Scaling Vision Transformers to 22
+ * Billion Parameters, section 2). */
+static void parallel_forward(const vit_block_call *c, float *z_next, const vit_block_state *s) {
+    const vit_block_weights *w = c->weights;
+    const vit_branch msa = vit_attention_branch(c, &s->branch1, NULL);
+    const vit_branch mlp = vit_mlp_branch(c, &s->branch2, NULL);
+    vit_layernorm_forward(c->exec, s->norm, &s->stats1, s->z, &w->norm1, vit_rows_in(c));
+    const vit_qkv p = vit_qkv_forward(c, &s->qkv, s->norm);
+    attend(c, s, &p);
+    const float *z = vit_first_residual(c, &s->qkv, s->z);
+    vit_branch_forward(c, s->sum1, s->o_normed, &w->proj, z, &msa);
+    vit_mlp_forward(c, &s->mlp, z_next, parallel_input(c, s), s->sum1, &mlp);
+}
+
 /* With norms before the sums, z_next itself is not needed again. */
 static void forward(const vit_block_call *c, float *z_next, const vit_block_state *s, bool again) {
     switch (c->config->norm) {
@@ -68,6 +116,12 @@ static void forward(const vit_block_call *c, float *z_next, const vit_block_stat
         break;
     case VIT_NORM_POST:
         post_norm_forward(c, z_next, s);
+        break;
+    case VIT_NORM_RES_POST:
+        res_post_forward(c, again ? NULL : z_next, s);
+        break;
+    case VIT_NORM_PARALLEL:
+        parallel_forward(c, again ? NULL : z_next, s);
         break;
     case VIT_NORM_COUNT:
         break;
@@ -100,14 +154,13 @@ static float *heads_norm_backward(const vit_block_call *c, const vit_backward *b
  * output is part of, which is not changed. Overwrites back->d_wide and back->d_branch. */
 static void attention_backward(const vit_block_call *c, const vit_backward *back,
                                const vit_block_state *s, const vit_block_gradients *g,
-                               const float *x, const float *d_sum) {
+                               const float *x, const float *d_sum, const vit_branch *msa) {
     const vit_attention_shape shape = vit_qkv_biased_shape(c, &s->qkv, !s->p);
     const vit_qkv p = vit_qkv_of(c, s->qkv.values, s->qkv.first_q);
     const vit_qkv d = vit_qkv_of(c, back->d_wide, back->d_branch);
-    const vit_branch msa = vit_attention_branch(c, &s->branch1, g);
     float *d_o = back->d_narrow;
     /* through W^O */
-    const float *dy = vit_branch_backward(c, back->d_branch, d_sum, &msa);
+    const float *dy = vit_branch_backward(c, back->d_branch, d_sum, msa);
     if (c->config->attention_norm)
         vit_layernorm_recompute(c->exec, s->o_normed, &s->o_stats, s->o,
                                 &c->weights->attention_norm, vit_rows_out(c));
@@ -117,7 +170,7 @@ static void attention_backward(const vit_block_call *c, const vit_backward *back
     /* through softmax(Q K^T / sqrt(d)) V */
     vit_attention_backward(c->exec, d.q, d.k, d.v, d_o, s->p, p.q, p.k, p.v, &shape, c->scratch,
                            c->d_p);
-    vit_qkv_bias_backward(c, &shape, g);
+    vit_qkv_bias_backward(c, &s->qkv, &shape, g);
     /* through W^Q, W^K, W^V */
     vit_qkv_backward(c, back, &s->qkv, g, &d, x);
 }
@@ -130,6 +183,7 @@ static void keep_gradient(const vit_block_call *c, const float *d_norm1) {
 static void pre_norm_backward(const vit_block_call *c, const vit_backward *back,
                               const vit_block_state *s, const vit_block_gradients *g) {
     const vit_block_weights *w = c->weights;
+    const vit_branch msa = vit_attention_branch(c, &s->branch1, g);
     const vit_branch mlp = vit_mlp_branch(c, &s->branch2, g);
     const size_t rows = vit_rows_out(c), rows_in = vit_rows_in(c);
     const float *z_prime = c->encoder ? s->cross.sum : s->sum1;
@@ -141,7 +195,7 @@ static void pre_norm_backward(const vit_block_call *c, const vit_backward *back,
                            rows);
     if (c->encoder) vit_cross_pre_norm_backward(c, back, &s->cross, g, x, s->sum1);
     vit_layernorm_recompute(c->exec, x, &s->stats1, s->z, &w->norm1, rows_in);
-    attention_backward(c, back, s, g, x, back->d_z);
+    attention_backward(c, back, s, g, x, back->d_z, &msa);
     keep_gradient(c, d_x);
     if (vit_first_only(c)) vit_first_spread(c, back->d_z);
     vit_layernorm_backward(c->exec, back->d_z, &g->norm1, d_x, s->z, &s->stats1, &w->norm1,
@@ -151,6 +205,7 @@ static void pre_norm_backward(const vit_block_call *c, const vit_backward *back,
 static void post_norm_backward(const vit_block_call *c, const vit_backward *back,
                                const vit_block_state *s, const vit_block_gradients *g) {
     const vit_block_weights *w = c->weights;
+    const vit_branch msa = vit_attention_branch(c, &s->branch1, g);
     const vit_branch mlp = vit_mlp_branch(c, &s->branch2, g);
     const size_t rows = vit_rows_out(c), count = rows * c->config->dim;
     float *h = s->norm, *d_h = back->d_branch;
@@ -173,9 +228,61 @@ static void post_norm_backward(const vit_block_call *c, const vit_backward *back
     memset(back->d_z, 0, count * sizeof *back->d_z);
     vit_layernorm_backward(c->exec, back->d_z, &g->norm1, d_h, s->sum1, &s->stats1, &w->norm1,
                            rows);
-    attention_backward(c, back, s, g, s->z, back->d_z);
+    attention_backward(c, back, s, g, s->z, back->d_z, &msa);
     if (vit_first_only(c)) vit_first_spread(c, back->d_z);
     c->exec->kernels->add(back->d_z, back->d_narrow, vit_rows_in(c) * c->config->dim);
+}
+
+/* back->d_branch = d_y, given d_sum, the gradient of keep * LN(y) + residual. Overwrites
+ * back->d_narrow. */
+static void normed_sum_backward(const vit_block_call *c, const vit_backward *back,
+                                const float *d_sum, const float *y, const vit_norm_state *stats,
+                                const vit_norm *norm, const vit_norm_gradient *g,
+                                const float *keep) {
+    const vit_branch branch = {.keep = keep};
+    const size_t rows = vit_rows_out(c);
+    const float *d_normed = vit_branch_backward(c, back->d_narrow, d_sum, &branch);
+    memset(back->d_branch, 0, rows * c->config->dim * sizeof *back->d_branch);
+    vit_layernorm_backward(c->exec, back->d_branch, g, d_normed, y, stats, norm, rows);
+}
+
+static void res_post_backward(const vit_block_call *c, const vit_backward *back,
+                              const vit_block_state *s, const vit_block_gradients *g) {
+    const vit_block_weights *w = c->weights;
+    const vit_branch plain = {0};
+    const size_t count = vit_rows_out(c) * c->config->dim;
+    /* z_next = LN(MLP(z')) + z' */
+    normed_sum_backward(c, back, back->d_z, s->outputs[1], &s->stats2, &w->norm2, &g->norm2,
+                        c->keep ? c->keep + c->batch : NULL);
+    vit_mlp_backward(c, back, &s->mlp, g, s->sum1, back->d_branch, &plain, NULL);
+    c->exec->kernels->add(back->d_z, back->d_narrow, count);
+    /* what maps of this block show is z' */
+    if (c->d_norm1) memcpy(s->norm, s->sum1, count * sizeof *s->norm);
+    keep_gradient(c, back->d_z);
+    /* z' = LN(MSA(z)) + z */
+    normed_sum_backward(c, back, back->d_z, s->outputs[0], &s->stats1, &w->norm1, &g->norm1,
+                        c->keep);
+    attention_backward(c, back, s, g, s->z, back->d_branch, &plain);
+    if (vit_first_only(c)) vit_first_spread(c, back->d_z);
+    c->exec->kernels->add(back->d_z, back->d_narrow, vit_rows_in(c) * c->config->dim);
+}
+
+static void parallel_backward(const vit_block_call *c, const vit_backward *back,
+                              const vit_block_state *s, const vit_block_gradients *g) {
+    const vit_block_weights *w = c->weights;
+    const vit_branch msa = vit_attention_branch(c, &s->branch1, g);
+    const vit_branch mlp = vit_mlp_branch(c, &s->branch2, g);
+    const size_t dim = c->config->dim, rows_in = vit_rows_in(c);
+    vit_layernorm_recompute(c->exec, s->norm, &s->stats1, s->z, &w->norm1, rows_in);
+    vit_mlp_backward(c, back, &s->mlp, g, parallel_input(c, s), back->d_z, &mlp, back->d_branch);
+    memcpy(s->d_x, back->d_narrow, vit_rows_out(c) * dim * sizeof *s->d_x);
+    if (vit_first_only(c)) vit_first_spread(c, s->d_x);
+    attention_backward(c, back, s, g, s->norm, back->d_z, &msa);
+    c->exec->kernels->add(back->d_narrow, s->d_x, rows_in * dim);
+    keep_gradient(c, back->d_narrow);
+    if (vit_first_only(c)) vit_first_spread(c, back->d_z);
+    vit_layernorm_backward(c->exec, back->d_z, &g->norm1, back->d_narrow, s->z, &s->stats1,
+                           &w->norm1, rows_in);
 }
 
 void vit_block_backward(const vit_block_call *c, const vit_backward *back, const vit_block_state *s,
@@ -186,6 +293,12 @@ void vit_block_backward(const vit_block_call *c, const vit_backward *back, const
         break;
     case VIT_NORM_POST:
         post_norm_backward(c, back, s, g);
+        break;
+    case VIT_NORM_RES_POST:
+        res_post_backward(c, back, s, g);
+        break;
+    case VIT_NORM_PARALLEL:
+        parallel_backward(c, back, s, g);
         break;
     case VIT_NORM_COUNT:
         break;
@@ -200,6 +313,8 @@ void vit_block_carve_shared(vit_block_state *s, const vit_carving *k) {
     if (k->config->attention_norm && vit_kept_trains(k->kept))
         s->o_normed =
             vit_arena_floats(k->arena, vit_carving_rows(k) * vit_config_attention_dim(k->config));
+    if (vit_norms[k->config->norm].one && vit_kept_trains(k->kept))
+        s->d_x = vit_arena_floats(k->arena, vit_carving_rows(k) * k->config->dim);
     vit_qkv_carve_shared(&s->qkv, k);
     vit_cross_carve_shared(&s->cross, k);
     vit_mlp_carve_shared(&s->mlp, k);
@@ -224,7 +339,14 @@ void vit_block_carve(vit_block_state *s, const vit_carving *k) {
     s->stats2 = vit_carve_stats(k->arena, rows);
     switch (c->norm) {
     case VIT_NORM_PRE:
+    case VIT_NORM_PARALLEL:
         s->stats1 = vit_carve_stats(k->arena, vit_carving_rows(k));
+        break;
+    case VIT_NORM_RES_POST:
+        s->stats1 = vit_carve_stats(k->arena, rows);
+        s->outputs[0] = vit_arena_floats(k->arena, floats);
+        s->outputs[1] =
+            vit_kept_trains(k->kept) ? vit_arena_floats(k->arena, floats) : s->outputs[0];
         break;
     case VIT_NORM_POST:
         s->stats1 = vit_carve_stats(k->arena, rows);

@@ -4,6 +4,10 @@
  *     z' = MSA(LN(z)) + z; z_next = MLP(LN(z')) + z'.
  * Post-norm (Vaswani et al., section 3.1):
  *     h = LN(z + MSA(z)); z_next = LN(h + MLP(h)).
+ * Residual post-norm (Liu et al.: Swin Transformer V2):
+ *     z' = LN(MSA(z)) + z; z_next = LN(MLP(z')) + z'.
+ * Parallel (Dehghani et al.: Scaling Vision Transformers to 22 Billion Parameters):
+ *     x = LN(z); z_next = MSA(x) + MLP(x) + z.
  * A decoder's cross-attention, CA, to the encoder's last states m stands between the two and
  * replaces z' or h:
  *     z'' = CA(LN(z'), m) + z'; h' = LN(h + CA(h, m)). */
@@ -30,7 +34,9 @@ typedef struct vit_block_state {
     vit_norm_state stats2; /* [R] each, of the second norm */
     vit_mlp_state mlp;
     vit_branch_state branch2;
-    float *sum2; /* [R][D] h + MLP(h), post-norm */
+    float *sum2;       /* [R][D] h + MLP(h), post-norm */
+    float *outputs[2]; /* [R][D] each, MSA(z) and MLP(z') before their norms; res-post-norm */
+    float *d_x;        /* [R][D], parallel; scratch memory that all blocks share */
 } vit_block_state;
 
 /* What all blocks share, then what is one block's. */

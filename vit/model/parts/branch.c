@@ -12,7 +12,8 @@ vit_branch vit_attention_branch(const vit_block_call *c, const vit_branch_state 
 
 vit_branch vit_mlp_branch(const vit_block_call *c, const vit_branch_state *s,
                           const vit_block_gradients *g) {
-    return (vit_branch){c->weights->ls2, g ? g->ls2 : NULL, c->keep ? c->keep + c->batch : NULL,
+    const size_t own = vit_norms[c->config->norm].one ? 0 : c->batch; /* else the same factors */
+    return (vit_branch){c->weights->ls2, g ? g->ls2 : NULL, c->keep ? c->keep + own : NULL,
                         s->unscaled};
 }
 

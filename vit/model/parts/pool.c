@@ -32,8 +32,13 @@ void vit_pool_carve(vit_pool_state *s, const vit_carving *k, float *z) {
     case VIT_POOL_SEQ:
         sequence_carve(s, k);
         break;
+    case VIT_POOL_PRR:
+        vit_prr_carve(&s->prr, k);
+        break;
     case VIT_POOL_CLASS:
     case VIT_POOL_MEAN:
+    case VIT_POOL_MAX:
+    case VIT_POOL_MEAN_MAX:
     case VIT_POOL_CLASS_MEAN:
     case VIT_POOL_CLASS_DIST:
     case VIT_POOL_COUNT:
@@ -94,6 +99,18 @@ static void pool(const vit_call *c, const vit_pool_state *s) {
         vit_sequence_forward(c->exec, s->pooled, s->p, s->scores, x, &c->weights->attention_pool,
                              &mean);
         break;
+    case VIT_POOL_MAX:
+        vit_largest_forward(s->pooled, x, &mean);
+        break;
+    case VIT_POOL_MEAN_MAX: /* s->features is free until then */
+        vit_mean_forward(c->exec, s->features, x, &mean);
+        vit_largest_forward(s->pooled, x, &mean);
+        c->exec->kernels->add(s->pooled, s->features, c->batch * c->config->dim);
+        c->exec->kernels->scale(s->pooled, s->pooled, .5f, c->batch * c->config->dim);
+        break;
+    case VIT_POOL_PRR:
+        vit_prr_forward(c, &s->prr, s->pooled, x);
+        break;
     case VIT_POOL_TOKENS:
     case VIT_POOL_COUNT:
         break;
@@ -129,6 +146,18 @@ static void pool_backward(const vit_call *c, const vit_backward *back, const vit
     case VIT_POOL_SEQ:
         vit_sequence_backward(c->exec, dx, &g->attention_pool, s->d_p, s->d_scores, d_pooled, s->p,
                               x, &c->weights->attention_pool, &mean);
+        break;
+    case VIT_POOL_MAX:
+        memset(dx, 0, bytes);
+        vit_largest_backward(dx, d_pooled, 1, x, &mean);
+        break;
+    case VIT_POOL_MEAN_MAX:
+        vit_mean_backward(c->exec, dx, d_pooled, &mean);
+        c->exec->kernels->scale(dx, dx, .5f, bytes / sizeof *dx);
+        vit_largest_backward(dx, d_pooled, .5f, x, &mean);
+        break;
+    case VIT_POOL_PRR:
+        vit_prr_backward(c, &s->prr, dx, d_pooled, x);
         break;
     case VIT_POOL_TOKENS:
         memcpy(dx, d_pooled, c->rows * c->config->dim * sizeof *dx);

@@ -4,12 +4,14 @@
 #define VIT_MODEL_PARTS_POOL_H
 
 #include "vit/model/parts/map_pool.h"
+#include "vit/model/parts/prr_pool.h"
 
 typedef struct vit_pool_state {
     size_t outputs;       /* tokens of a picture that the last block computes: T or 1 */
     float *normed;        /* [R][D] z after a final norm of all tokens; without one z itself */
     vit_norm_state stats; /* of the final norm: [R] each if of all tokens, [batch] after pooling */
     vit_map_state map;
+    vit_prr_state prr;
     float *scores;         /* [R], sequence pooling */
     float *p;              /* [batch][padded T] their softmax */
     float *pooled;         /* [batch][F] */

@@ -5,13 +5,8 @@
 #include <string.h>
 
 void vit_qkv_carve_shared(vit_qkv_state *s, const vit_carving *k) {
-    const vit_relative_row *relative = &vit_relatives[k->config->relative];
-    const size_t tokens = vit_config_tokens(k->config), heads = k->config->heads;
     s->angles = vit_rope_carve(k);
-    if (!relative->blocks && !relative->shared) return;
-    s->bias = vit_arena_floats(k->arena, heads * tokens * vit_padded(tokens));
-    if (vit_kept_trains(k->kept))
-        s->d_scores = vit_arena_floats(k->arena, vit_carving_rows(k) * heads * vit_padded(tokens));
+    vit_relative_carve(&s->relative, k);
 }
 
 void vit_qkv_carve(vit_qkv_state *s, const vit_carving *k) {
@@ -97,22 +92,19 @@ vit_attention_shape vit_qkv_shape(const vit_block_call *call) {
 vit_attention_shape vit_qkv_biased_shape(const vit_block_call *c, const vit_qkv_state *s,
                                          bool computes) {
     vit_attention_shape shape = vit_qkv_shape(c);
-    if (!c->weights->relative) return shape; /* a text's stack has no grid */
-    const vit_relative_shape grid = vit_config_relative(c->config);
+    if (!s->relative.bias) return shape;
     const size_t tokens = vit_config_tokens(c->config);
-    if (computes) vit_relative_forward(c->exec, s->bias, c->weights->relative, &grid);
-    shape.bias = s->bias;
+    if (computes) vit_relative_bias_forward(c, &s->relative);
+    shape.bias = s->relative.bias;
     shape.bias_head = tokens * vit_padded(tokens);
-    shape.d_scores = s->d_scores;
+    shape.d_scores = s->relative.d_scores;
     return shape;
 }
 
-void vit_qkv_bias_backward(const vit_block_call *c, const vit_attention_shape *shape,
-                           const vit_block_gradients *g) {
-    if (!c->weights->relative || !g->relative) return;
-    const vit_relative_shape grid = vit_config_relative(c->config);
-    vit_relative_backward(c->exec, g->relative, shape->d_scores, 1 / shape->scale, c->batch,
-                          shape->queries, &grid);
+void vit_qkv_bias_backward(const vit_block_call *c, const vit_qkv_state *s,
+                           const vit_attention_shape *shape, const vit_block_gradients *g) {
+    if (s->relative.bias)
+        vit_relative_bias_backward(c, &s->relative, g, 1 / shape->scale, shape->queries);
 }
 
 /* ---- first tokens only ---- */

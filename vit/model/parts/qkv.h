@@ -8,16 +8,14 @@
 #ifndef VIT_MODEL_PARTS_QKV_H
 #define VIT_MODEL_PARTS_QKV_H
 
-#include "vit/model/parts/block_call.h"
+#include "vit/model/parts/relative.h"
 
 typedef struct vit_qkv_state {
     float *values;        /* [R][3][heads][d] Q, K, V */
     float *raw;           /* the same before qk norm; NULL without it and in inference */
     vit_norm_state qk[2]; /* [R][heads] each: statistics of the norms of queries and of keys */
     float *d_heads;       /* [A], qk norm; scratch memory */
-    /* Of a relative position bias, shared by all blocks: [heads][T][padded T] it, and in training
-     * [R][heads][padded T] the gradients of the scores. */
-    float *bias, *d_scores;
+    vit_relative_state relative;
     float *angles; /* of rotary positions with learned frequencies, vit_rope_carve */
     /* Where only first tokens are wanted: their rows of the block's input z and of x, [batch][D]
      * each, and their queries, [batch][A]. */
@@ -49,8 +47,8 @@ vit_attention_shape vit_qkv_biased_shape(const vit_block_call *c, const vit_qkv_
                                          bool computes);
 
 /* Adds to the gradient of the bias, after vit_attention_backward with that shape. */
-void vit_qkv_bias_backward(const vit_block_call *c, const vit_attention_shape *shape,
-                           const vit_block_gradients *g);
+void vit_qkv_bias_backward(const vit_block_call *c, const vit_qkv_state *s,
+                           const vit_attention_shape *shape, const vit_block_gradients *g);
 
 /* Q, K and V of x: [R][D]. */
 vit_qkv vit_qkv_forward(const vit_block_call *c, const vit_qkv_state *s, const float *x);

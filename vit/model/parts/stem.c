@@ -6,7 +6,7 @@
 
 /* ---- the linear stem ---- */
 
-/* In inference, patch norms overwrite their input. */
+/* In inference, norms overwrite their input. */
 static void linear_carve(vit_stem_state *s, const vit_carving *k) {
     const vit_config *c = k->config;
     const size_t pixels = k->capacity * c->height * c->width * c->channels;
@@ -14,15 +14,14 @@ static void linear_carve(vit_stem_state *s, const vit_carving *k) {
     s->patches = vit_arena_floats(k->arena, pixels);
     s->raw_patches = s->patches;
     s->embedded = vit_arena_floats(k->arena, tokens);
-    if (vit_kept_wants_images(k->kept) && !c->patch_norm)
+    if (vit_kept_wants_images(k->kept) || (c->patch_norm && vit_kept_trains(k->kept)))
         s->d_inputs = vit_arena_floats(k->arena, pixels);
-    if (!c->patch_norm) return;
+    if (!vit_config_norms_embedding(c)) return;
     for (size_t i = 0; i < 2; i++) s->stats[i] = vit_carve_stats(k->arena, patches);
     if (!vit_kept_trains(k->kept)) return;
-    s->raw_patches = vit_arena_floats(k->arena, pixels);
+    if (c->patch_norm) s->raw_patches = vit_arena_floats(k->arena, pixels);
     s->raw_embedded = vit_arena_floats(k->arena, tokens);
     s->d_patches = vit_arena_floats(k->arena, vit_max(tokens, pixels));
-    s->d_inputs = vit_arena_floats(k->arena, pixels);
 }
 
 static void linear_forward(const vit_call *call, const vit_stem_state *s) {
@@ -33,27 +32,32 @@ static void linear_forward(const vit_call *call, const vit_stem_state *s) {
     const size_t pixels = c->height * c->width * c->channels;
     for (size_t b = 0; b < call->batch; b++)
         vit_patch_extract(s->raw_patches + b * pixels, s->images + b * pixels, &patch);
-    if (!c->patch_norm) {
-        vit_linear_forward(call->exec, s->embedded, s->patches, &w->patch_embed, NULL, rows);
-        return;
-    }
     float *raw = s->raw_embedded ? s->raw_embedded : s->embedded;
-    vit_layernorm_forward(call->exec, s->patches, &s->stats[0], s->raw_patches, &w->patch_norms[0],
-                          rows);
+    if (c->patch_norm)
+        vit_layernorm_forward(call->exec, s->patches, &s->stats[0], s->raw_patches,
+                              &w->patch_norms[0], rows);
     vit_linear_forward(call->exec, raw, s->patches, &w->patch_embed, NULL, rows);
-    vit_layernorm_forward(call->exec, s->embedded, &s->stats[1], raw, &w->patch_norms[1], rows);
+    if (vit_config_norms_embedding(c))
+        vit_layernorm_forward(call->exec, s->embedded, &s->stats[1], raw, &w->patch_norms[1], rows);
 }
 
-/* With patch norms: s->d_patches = d_x_p. */
-static void normed_backward(const vit_call *call, const vit_stem_state *s, const vit_gradients *g,
-                            const float *d_embedded, size_t rows) {
-    const vit_weights *w = call->weights;
+/* Through the norm of embedded patches, where there is one: the gradient of the linear layer. */
+static const float *embed_norm_backward(const vit_call *call, const vit_stem_state *s,
+                                        const vit_gradients *g, const float *d_embedded,
+                                        size_t rows) {
     float *d_raw = s->d_patches;
+    if (!vit_config_norms_embedding(call->config)) return d_embedded;
     memset(d_raw, 0, rows * call->config->dim * sizeof *d_raw);
     vit_layernorm_backward(call->exec, d_raw, &g->patch_norms[1], d_embedded, s->raw_embedded,
-                           &s->stats[1], &w->patch_norms[1], rows);
-    vit_linear_backward(call->exec, s->d_inputs, &g->patch_embed, d_raw, s->patches,
-                        &w->patch_embed, rows);
+                           &s->stats[1], &call->weights->patch_norms[1], rows);
+    return d_raw;
+}
+
+/* s->d_patches = the gradient of the patches before their norm, given s->d_inputs, that after it.
+ */
+static void patch_norm_backward(const vit_call *call, const vit_stem_state *s,
+                                const vit_gradients *g, size_t rows) {
+    const vit_weights *w = call->weights;
     memset(s->d_patches, 0, rows * w->patch_embed.in * sizeof *s->d_patches);
     vit_layernorm_backward(call->exec, s->d_patches, &g->patch_norms[0], s->d_inputs,
                            s->raw_patches, &s->stats[0], &w->patch_norms[0], rows);
@@ -65,11 +69,10 @@ static void linear_backward(const vit_call *call, const vit_stem_state *s, const
     const vit_patch_shape patch = vit_config_patch_shape(c);
     const size_t rows = call->batch * vit_config_patches(c);
     const size_t pixels = c->height * c->width * c->channels;
-    if (c->patch_norm)
-        normed_backward(call, s, g, d_embedded, rows);
-    else
-        vit_linear_backward(call->exec, s->d_images ? s->d_inputs : NULL, &g->patch_embed,
-                            d_embedded, s->patches, &call->weights->patch_embed, rows);
+    const float *d_raw = embed_norm_backward(call, s, g, d_embedded, rows);
+    vit_linear_backward(call->exec, s->d_inputs, &g->patch_embed, d_raw, s->patches,
+                        &call->weights->patch_embed, rows);
+    if (c->patch_norm) patch_norm_backward(call, s, g, rows);
     const float *d_patches = c->patch_norm ? s->d_patches : s->d_inputs;
     for (size_t b = 0; b < call->batch && s->d_images; b++)
         vit_patch_join(s->d_images + b * pixels, d_patches + b * pixels, &patch);

@@ -78,7 +78,10 @@ static size_t scratch_size(const vit_config *c, size_t encoder_tokens, bool trai
     const vit_attention_shape map = vit_map_attention_shape(c, 1);
     const size_t most =
         vit_max(vit_attention_scratch(&blocks, training), vit_attention_scratch(&cross, training));
-    return vit_max(most, vit_attention_scratch(&map, training));
+    const vit_attention_shape prr = vit_prr_attention_shape(c, 1);
+    return vit_max(most,
+                   vit_max(vit_attention_scratch(&map, training),
+                           vit_pools[c->pool].refines ? vit_attention_scratch(&prr, training) : 0));
 }
 
 /* One stack: encoder or decoder. */

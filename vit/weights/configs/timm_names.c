@@ -117,15 +117,35 @@ static vit_status translate_norms(const vit_their_config *d, json_t *args, vit_e
     return VIT_OK;
 }
 
+vit_status vit_timm_translate_relpos(vit_their_config *d, json_t *args, vit_error *error) {
+    const char *type = "mlp";
+    bool shared = false;
+    vit_status status = vit_read_text(&type, d, args, "rel_pos_type", error);
+    if (status == VIT_OK) status = take_flag(&shared, d, args, "shared_rel_pos", error);
+    if (status != VIT_OK) return status;
+    if (strncmp(type, "mlp", 3) == 0 && strstr(type, "swin"))
+        return unsupported(d, "rel_pos_type", type, error);
+    json_object_del(args, "rel_pos_type"); /* the tensors show whether there is an MLP, and */
+    json_object_del(args, "rel_pos_dim");  /* its width */
+    VIT_SAY(d, relative, shared ? VIT_RELATIVE_SHARED : VIT_RELATIVE_BLOCKS);
+    VIT_SAY(d, positions, VIT_POSITIONS_NONE);
+    if (!json_object_get(args, "init_values"))
+        json_object_set_new(args, "init_values", json_real(1e-6));
+    if (!json_object_get(args, "fc_norm")) json_object_set_new(args, "fc_norm", json_false());
+    return VIT_OK;
+}
+
 vit_status vit_timm_translate_eva(vit_their_config *d, json_t *args, vit_error *error) {
     static const char *const ropes[] = {"rope_type",        "rope_grid_indexing",
                                         "rope_temperature", "rope_grid_offset",
                                         "rope_rotate_half", "ref_feat_shape"};
-    bool learned = true, turns = false, gated = false;
+    bool learned = true, turns = false, gated = false, after = false;
     rename_keys(args);
     vit_status status = take_flag(&learned, d, args, "use_abs_pos_emb", error);
     if (status == VIT_OK) status = take_flag(&turns, d, args, "use_rot_pos_emb", error);
     if (status == VIT_OK) status = take_flag(&gated, d, args, "swiglu_mlp", error);
+    if (status == VIT_OK) status = take_flag(&after, d, args, "use_post_norm", error);
+    if (after) VIT_SAY(d, norm, VIT_NORM_RES_POST);
     if (status == VIT_OK && turns) status = read_rope(d, args, error);
     if (status == VIT_OK) status = read_relative(d, args, error);
     if (status == VIT_OK) status = translate_norms(d, args, error);

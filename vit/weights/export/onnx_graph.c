@@ -2,39 +2,48 @@
 #include "vit/weights/export/onnx_graph.h"
 #include "vit/base/sys.h"
 #include "vit/model/fixed_positions.h"
-#include "vit/model/rope_table.h"
+#include "vit/weights/export/onnx_parts.h"
 #include <math.h>
 #include <stdio.h>
 
 typedef vit_onnx_value value;
-
-typedef struct network {
-    vit_onnx_nodes *nodes;
-    const vit_config *config;
-    char scope[32];       /* of the block: "blocks.3." */
-    value index;          /* of a relative position bias, [T T] rows of its table */
-    value cosines, sines; /* of the block's rotary positions, [T][heads or 1][d / 2] */
-} network;
+typedef vit_onnx_builder network;
 
 /* ---- layers ---- */
 
-static value weight(const network *n, const char *layer, const char *part) {
+value vit_onnx_weight(const network *n, const char *layer, const char *part) {
     value v;
     snprintf(v.name, sizeof v.name, "%s%s%s", n->scope, layer, part);
     return v;
 }
 
-static value linear(network *n, value x, const char *layer, bool bias) {
-    const value y = vit_onnx_two(n->nodes, "MatMul", x, weight(n, layer, ".weight"));
-    return bias ? vit_onnx_two(n->nodes, "Add", y, weight(n, layer, ".bias")) : y;
+value vit_onnx_linear(network *n, value x, const char *layer, bool bias) {
+    const value y = vit_onnx_two(n->nodes, "MatMul", x, vit_onnx_weight(n, layer, ".weight"));
+    return bias ? vit_onnx_two(n->nodes, "Add", y, vit_onnx_weight(n, layer, ".bias")) : y;
+}
+
+/* x / sqrt(mean(x^2) + eps) gamma */
+static value rms_norm(network *n, value x, const char *layer) {
+    const vit_onnx_attribute axes = {"axes", VIT_ONNX_LIST, .list = {-1}, .count = 1};
+    const value square = vit_onnx_two(n->nodes, "Mul", x, x);
+    const value mean = vit_onnx_add(n->nodes, &(vit_onnx_call){.op = "ReduceMean",
+                                                               .inputs = {square},
+                                                               .inputs_count = 1,
+                                                               .attributes = {axes},
+                                                               .attributes_count = 1});
+    const value eps = vit_onnx_number(n->nodes, (float)n->config->norm_eps);
+    const value sum = vit_onnx_two(n->nodes, "Add", mean, eps);
+    x = vit_onnx_two(n->nodes, "Div", x, vit_onnx_one(n->nodes, "Sqrt", sum));
+    return vit_onnx_two(n->nodes, "Mul", x, vit_onnx_weight(n, layer, ".weight"));
 }
 
 static value layernorm(network *n, value x, const char *layer) {
+    if (n->config->rms_norm) return rms_norm(n, x, layer);
     return vit_onnx_add(
         n->nodes,
         &(vit_onnx_call){
             .op = "LayerNormalization",
-            .inputs = {x, weight(n, layer, ".weight"), weight(n, layer, ".bias")},
+            .inputs = {x, vit_onnx_weight(n, layer, ".weight"), vit_onnx_weight(n, layer, ".bias")},
             .inputs_count = 3,
             .attributes = {{"axis", VIT_ONNX_ONE, .one = -1},
                            {"epsilon", VIT_ONNX_REAL, .real = (float)n->config->norm_eps}},
@@ -86,7 +95,7 @@ static value activation(network *n, value x, vit_activation f) {
 }
 
 /* Equal parts of the last dimension. */
-static void split(network *n, value x, value *parts, size_t count) {
+void vit_onnx_split(network *n, value x, value *parts, size_t count) {
     const vit_onnx_call call = {.op = "Split",
                                 .inputs = {x},
                                 .inputs_count = 1,
@@ -95,7 +104,7 @@ static void split(network *n, value x, value *parts, size_t count) {
     vit_onnx_add_split(n->nodes, &call, parts, count);
 }
 
-static value concat(network *n, const value *parts, size_t count, int64_t axis) {
+value vit_onnx_concat(network *n, const value *parts, size_t count, int64_t axis) {
     vit_onnx_call call = {.op = "Concat",
                           .inputs_count = count,
                           .attributes = {{"axis", VIT_ONNX_ONE, .one = axis}},
@@ -137,7 +146,8 @@ static value convolve(network *n, value x, value w, value bias, kernel k) {
 }
 
 static value convolution(network *n, value x, const char *layer, kernel k) {
-    return convolve(n, x, weight(n, layer, ".weight"), weight(n, layer, ".bias"), k);
+    return convolve(n, x, vit_onnx_weight(n, layer, ".weight"), vit_onnx_weight(n, layer, ".bias"),
+                    k);
 }
 
 /* Convolutions whose kernels are [out][3][3][in], each with ReLU and max pooling. */
@@ -148,7 +158,7 @@ static value tokenizer(network *n, value x) {
                                         {"pads", VIT_ONNX_LIST, .list = {1, 1, 1, 1}, .count = 4}};
     char name[VIT_STEM_NAME];
     for (size_t i = 0; i < vit_config_convs(n->config); i++) {
-        value w = weight(n, vit_stem_name(name, n->config, i), ".weight");
+        value w = vit_onnx_weight(n, vit_stem_name(name, n->config, i), ".weight");
         w = vit_onnx_transpose(n->nodes, w, 4, (int64_t[]){0, 3, 1, 2});
         x = vit_onnx_one(n->nodes, "Relu", convolve(n, x, w, w, keeps));
         x = vit_onnx_add(n->nodes, &(vit_onnx_call){.op = "MaxPool",
@@ -176,8 +186,8 @@ static value pixel_stem(network *n, value x) {
     x = vit_onnx_transpose(n->nodes, x, 6, (int64_t[]){0, 2, 4, 3, 5, 1});
     x = vit_onnx_reshape(n->nodes, x, 3, (int64_t[]){0, rows * columns, p * p * channels});
     if (c->patch_norm) x = layernorm(n, x, "patch_embed.norm");
-    x = linear(n, x, "patch_embed.proj", c->patch_bias);
-    return c->patch_norm ? layernorm(n, x, "patch_embed.norm_after") : x;
+    x = vit_onnx_linear(n, x, "patch_embed.proj", c->patch_bias);
+    return vit_config_norms_embedding(c) ? layernorm(n, x, "patch_embed.norm_after") : x;
 }
 
 static value linear_stem(network *n, value x) {
@@ -185,7 +195,8 @@ static value linear_stem(network *n, value x) {
     const kernel patch = {(int64_t)c->patch, (int64_t)c->patch, 0, c->patch_bias};
     switch (c->patch_order) {
     case VIT_PATCH_CONV:
-        return to_tokens(n, convolution(n, x, "patch_embed.proj", patch));
+        x = to_tokens(n, convolution(n, x, "patch_embed.proj", patch));
+        return c->embed_norm ? layernorm(n, x, "patch_embed.norm_after") : x;
     case VIT_PATCH_PIXEL:
         return pixel_stem(n, x);
     case VIT_PATCH_COUNT:
@@ -229,7 +240,7 @@ static value prefix(network *n, value patches) {
     size_t count = 0;
     for (size_t k = 0; k < VIT_PREFIX_KINDS; k++)
         if (vit_prefix_count(c, k) > 0) kinds[count++] = vit_onnx_named(vit_prefix_name(k));
-    const value all = concat(n, kinds, count, 1);
+    const value all = vit_onnx_concat(n, kinds, count, 1);
     const value batch =
         vit_onnx_add(n->nodes, &(vit_onnx_call){.op = "Shape",
                                                 .inputs = {patches},
@@ -238,7 +249,8 @@ static value prefix(network *n, value patches) {
                                                                {"end", VIT_ONNX_ONE, .one = 1}},
                                                 .attributes_count = 2});
     const int64_t size[] = {(int64_t)vit_config_prefix(c), (int64_t)c->dim};
-    const value shape = concat(n, (value[]){batch, vit_onnx_list(n->nodes, 2, size)}, 2, 0);
+    const value shape =
+        vit_onnx_concat(n, (value[]){batch, vit_onnx_list(n->nodes, 2, size)}, 2, 0);
     return vit_onnx_two(n->nodes, "Expand", all, shape);
 }
 
@@ -262,7 +274,7 @@ static vit_status embed(network *n, value *x, vit_error *error) {
     if (status != VIT_OK) return status;
     *x = stem(n, *x);
     if (added && !c->prefix_positions) *x = vit_onnx_two(n->nodes, "Add", *x, table);
-    if (vit_config_prefix(c) > 0) *x = concat(n, (value[]){prefix(n, *x), *x}, 2, 1);
+    if (vit_config_prefix(c) > 0) *x = vit_onnx_concat(n, (value[]){prefix(n, *x), *x}, 2, 1);
     if (added && c->prefix_positions) *x = vit_onnx_two(n->nodes, "Add", *x, table);
     if (c->norm_pre) *x = layernorm(n, *x, "norm_pre");
     return VIT_OK;
@@ -307,131 +319,12 @@ static size_t scaled_by(const vit_config *c) {
     return vit_config_head_dim(c);
 }
 
-/* ---- rotary positions ---- */
-
-/* values: [N][columns], a row for each patch; before them rows of `other` for the tokens before the
- * patches. [1][T][columns] */
-static vit_status token_table(network *n, value *out, const char *name, const float *values,
-                              size_t row, size_t columns, float other, vit_error *error) {
-    const size_t prefix = vit_config_prefix(n->config), count = vit_config_tokens(n->config);
-    float *table = vit_alloc(count * columns, sizeof *table);
-    if (!table) return vit_fail_memory(error, "rotary positions", count * columns * sizeof *table);
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < columns; j++)
-            table[i * columns + j] = i < prefix ? other : values[(i - prefix) * row + j];
-    *out = vit_onnx_table(n->nodes, name, table, count, columns);
-    vit_free(table);
-    return VIT_OK;
-}
-
-/* [1][T][columns] -> [T][heads or 1][d / 2] */
-static value by_token(network *n, value x) {
-    const int64_t count = (int64_t)vit_config_tokens(n->config);
-    const int64_t half = (int64_t)vit_config_head_dim(n->config) / 2;
-    return vit_onnx_reshape(n->nodes, x, 3, (int64_t[]){count, -1, half});
-}
-
-/* Cosines and sines of the angles that are not learned. */
-static vit_status fixed_rope(network *n, vit_error *error) {
-    const size_t width = vit_config_head_dim(n->config);
-    float *table;
-    vit_status status = vit_rope_new(&table, n->config, error);
-    if (status != VIT_OK || !table) return status;
-    status = token_table(n, &n->cosines, "rope.cosines", table, width, width / 2, 1, error);
-    if (status == VIT_OK)
-        status =
-            token_table(n, &n->sines, "rope.sines", table + width / 2, width, width / 2, 0, error);
-    vit_free(table);
-    n->cosines = by_token(n, n->cosines);
-    n->sines = by_token(n, n->sines);
-    return status;
-}
-
-/* The coordinates of the patches, [1][T][2], which learned frequencies are multiplied by. */
-static vit_status rope_grid(network *n, value *out, vit_error *error) {
-    const vit_rope_grid grid = vit_rope_grid_of(n->config);
-    const size_t patches = grid.rows * grid.columns;
-    float *places = vit_alloc(patches * 2, sizeof *places);
-    if (!places) return vit_fail_memory(error, "rotary positions", patches * 2 * sizeof *places);
-    for (size_t i = 0; i < patches; i++) {
-        places[2 * i + grid.columns_first] = (float)(i / grid.columns);
-        places[2 * i + !grid.columns_first] = (float)(i % grid.columns);
-    }
-    const vit_status status = token_table(n, out, "rope.grid", places, 2, 2, 0, error);
-    vit_free(places);
-    return status;
-}
-
-/* Those of block i's learned frequencies: angles are grid [T][2] times frequencies [2][h d / 2]. */
-static void mixed_rope(network *n, value grid, size_t i) {
-    const vit_config *c = n->config;
-    const int64_t first = (int64_t)i, end = first + 1, axis = 1;
-    value f = vit_onnx_add(n->nodes, &(vit_onnx_call){.op = "Slice",
-                                                      .inputs = {vit_onnx_named("rope.freqs"),
-                                                                 vit_onnx_list(n->nodes, 1, &first),
-                                                                 vit_onnx_list(n->nodes, 1, &end),
-                                                                 vit_onnx_list(n->nodes, 1, &axis)},
-                                                      .inputs_count = 4});
-    const int64_t shape[] = {2, (int64_t)vit_config_attention_dim(c) / 2};
-    f = vit_onnx_reshape(n->nodes, f, 2, shape);
-    const value angles = by_token(n, vit_onnx_two(n->nodes, "MatMul", grid, f));
-    n->cosines = vit_onnx_one(n->nodes, "Cos", angles);
-    n->sines = vit_onnx_one(n->nodes, "Sin", angles);
-}
-
-/* x: [batch][rows][heads][d], turned. */
-static value turn(network *n, value x) {
-    const vit_config *c = n->config;
-    const int64_t heads = (int64_t)c->heads, half = (int64_t)vit_config_head_dim(c) / 2;
-    const int64_t pairs[] = {0, -1, heads, half, 2}, one[] = {0, -1, heads, half};
-    const int64_t apart[] = {0, -1, heads, half, 1}, whole[] = {0, -1, heads, 2 * half};
-    value parts[2];
-    split(n, c->rope_halves ? x : vit_onnx_reshape(n->nodes, x, 5, pairs), parts, 2);
-    for (size_t i = 0; i < 2 && !c->rope_halves; i++)
-        parts[i] = vit_onnx_reshape(n->nodes, parts[i], 4, one);
-    const value turned[] = {
-        vit_onnx_two(n->nodes, "Sub", vit_onnx_two(n->nodes, "Mul", parts[0], n->cosines),
-                     vit_onnx_two(n->nodes, "Mul", parts[1], n->sines)),
-        vit_onnx_two(n->nodes, "Add", vit_onnx_two(n->nodes, "Mul", parts[1], n->cosines),
-                     vit_onnx_two(n->nodes, "Mul", parts[0], n->sines))};
-    for (size_t i = 0; i < 2; i++)
-        parts[i] = c->rope_halves ? turned[i] : vit_onnx_reshape(n->nodes, turned[i], 5, apart);
-    x = concat(n, parts, 2, -1);
-    return c->rope_halves ? x : vit_onnx_reshape(n->nodes, x, 4, whole);
-}
-
 /* Queries or keys, normed and turned where the network does so -> the dimensions in `order`. */
 static value queries_of(network *n, value x, const char *norm, const int64_t order[4]) {
     x = split_heads(n, x, n->config->heads, vit_config_head_dim(n->config));
     if (n->config->qk_norm) x = layernorm(n, x, norm);
-    if (vit_ropes[n->config->rope].turns) x = turn(n, x);
+    if (vit_ropes[n->config->rope].turns) x = vit_onnx_turn(n, x);
     return vit_onnx_transpose(n->nodes, x, 4, order);
-}
-
-/* ---- relative position bias ---- */
-
-static vit_status relative_index(network *n, vit_error *error) {
-    const vit_relative_shape s = vit_config_relative(n->config);
-    const size_t tokens = vit_relative_tokens(&s), count = tokens * tokens;
-    int64_t *index = vit_alloc(count, sizeof *index);
-    if (!index) return vit_fail_memory(error, "relative positions", count * sizeof *index);
-    for (size_t i = 0; i < count; i++)
-        index[i] = (int64_t)vit_relative_index(&s, i / tokens, i % tokens);
-    n->index = vit_onnx_indices(n->nodes, "rel_pos_index", count, index);
-    vit_free(index);
-    return VIT_OK;
-}
-
-/* The block's: [1][heads][T][T] */
-static value relative_bias(network *n) {
-    const int64_t tokens = (int64_t)vit_config_tokens(n->config);
-    const int64_t shape[] = {1, tokens, tokens, (int64_t)n->config->heads};
-    const value table = vit_relatives[n->config->relative].shared
-                            ? vit_onnx_named("rel_pos_bias.relative_position_bias_table")
-                            : weight(n, "attn", ".relative_position_bias_table");
-    value x = vit_onnx_two(n->nodes, "Gather", table, n->index);
-    x = vit_onnx_reshape(n->nodes, x, 4, shape);
-    return vit_onnx_transpose(n->nodes, x, 4, (int64_t[]){0, 3, 1, 2});
 }
 
 static value attention(network *n, value x) {
@@ -439,32 +332,35 @@ static value attention(network *n, value x) {
     const size_t head_dim = vit_config_head_dim(c);
     const double scale = 1 / sqrt((double)scaled_by(c));
     value qkv[3];
-    split(n, linear(n, x, "attn.qkv", c->qkv_bias), qkv, 3);
+    vit_onnx_split(n, vit_onnx_linear(n, x, "attn.qkv", c->qkv_bias), qkv, 3);
     const value q = queries_of(n, qkv[0], "attn.q_norm", by_head);
     const value k = queries_of(n, qkv[1], "attn.k_norm", transposed);
     const value v = heads_of(n, qkv[2], c->heads, head_dim, by_head);
     const bool biased = vit_relatives[c->relative].blocks || vit_relatives[c->relative].shared;
     value bias = {0};
-    if (biased) bias = relative_bias(n);
+    if (biased) bias = vit_onnx_relative_bias(n);
     const value o = attend(n, q, k, v, biased ? &bias : NULL, scale, vit_config_attention_dim(c));
     const value read = c->attention_norm ? layernorm(n, o, "attn.norm") : o;
-    const value y = linear(n, read, "attn.proj", true);
-    return c->layer_scale ? vit_onnx_two(n->nodes, "Mul", y, weight(n, "ls1", ".gamma")) : y;
+    const value y = vit_onnx_linear(n, read, "attn.proj", c->proj_bias);
+    return c->layer_scale ? vit_onnx_two(n->nodes, "Mul", y, vit_onnx_weight(n, "ls1", ".gamma"))
+                          : y;
 }
 
 static value mlp(network *n, value x) {
     const vit_config *c = n->config;
-    value hidden = linear(n, x, "mlp.fc1", true), parts[2];
+    value hidden = vit_onnx_linear(n, x, "mlp.fc1", c->proj_bias), parts[2];
     if (c->gated) {
-        split(n, hidden, parts, 2);
+        vit_onnx_split(n, hidden, parts, 2);
         hidden = activation(n, parts[0], c->activation);
         hidden = vit_onnx_two(n->nodes, "Mul", hidden, parts[1]);
     } else {
         hidden = activation(n, hidden, c->activation);
     }
     if (c->mlp_norm) hidden = layernorm(n, hidden, "mlp.norm");
-    const value y = linear(n, hidden, "mlp.fc2", true);
-    return c->layer_scale ? vit_onnx_two(n->nodes, "Mul", y, weight(n, "ls2", ".gamma")) : y;
+    const value y = vit_onnx_linear(n, hidden, "mlp.fc2", c->proj_bias);
+    const char *scale = vit_norms[c->norm].one ? "ls1" : "ls2";
+    return c->layer_scale ? vit_onnx_two(n->nodes, "Mul", y, vit_onnx_weight(n, scale, ".gamma"))
+                          : y;
 }
 
 static value block(network *n, value z, size_t i) {
@@ -478,6 +374,16 @@ static value block(network *n, value z, size_t i) {
         z = layernorm(n, vit_onnx_two(n->nodes, "Add", z, attention(n, z)), "norm1");
         z = layernorm(n, vit_onnx_two(n->nodes, "Add", z, mlp(n, z)), "norm2");
         break;
+    case VIT_NORM_RES_POST:
+        z = vit_onnx_two(n->nodes, "Add", z, layernorm(n, attention(n, z), "norm1"));
+        z = vit_onnx_two(n->nodes, "Add", z, layernorm(n, mlp(n, z), "norm2"));
+        break;
+    case VIT_NORM_PARALLEL: {
+        const value x = layernorm(n, z, "norm1");
+        z = vit_onnx_two(n->nodes, "Add", z, attention(n, x));
+        z = vit_onnx_two(n->nodes, "Add", z, mlp(n, x));
+        break;
+    }
     case VIT_NORM_COUNT:
         break;
     }
@@ -492,9 +398,10 @@ static value first_of(network *n, value x) {
     return vit_onnx_two(n->nodes, "Squeeze", x, vit_onnx_list(n->nodes, 1, &axis));
 }
 
-static value mean(network *n, value x) {
+/* The ReduceMean or ReduceMax of all tokens. */
+static value reduce(network *n, const char *op, value x) {
     return vit_onnx_add(
-        n->nodes, &(vit_onnx_call){.op = "ReduceMean",
+        n->nodes, &(vit_onnx_call){.op = op,
                                    .inputs = {x},
                                    .inputs_count = 1,
                                    .attributes = {{"axes", VIT_ONNX_LIST, .list = {1}, .count = 1},
@@ -507,21 +414,33 @@ static value map_pool(network *n, value x) {
     const vit_config *c = n->config;
     const size_t heads = vit_config_pool_heads(c), head_dim = c->dim / heads;
     value kv[2];
-    const value latent = linear(n, vit_onnx_named("attn_pool.latent"), "attn_pool.q", true);
-    split(n, linear(n, x, "attn_pool.kv", true), kv, 2);
+    const value latent =
+        vit_onnx_linear(n, vit_onnx_named("attn_pool.latent"), "attn_pool.q", true);
+    vit_onnx_split(n, vit_onnx_linear(n, x, "attn_pool.kv", true), kv, 2);
     const value q = heads_of(n, latent, heads, head_dim, by_head);
     const value k = heads_of(n, kv[0], heads, head_dim, transposed);
     const value v = heads_of(n, kv[1], heads, head_dim, by_head);
     const value o = attend(n, q, k, v, NULL, 1 / sqrt((double)head_dim), c->dim);
-    const value y = linear(n, o, "attn_pool.proj", true);
-    value hidden = linear(n, layernorm(n, y, "attn_pool.norm"), "attn_pool.mlp.fc1", true);
-    hidden = linear(n, activation(n, hidden, c->activation), "attn_pool.mlp.fc2", true);
+    const value y = vit_onnx_linear(n, o, "attn_pool.proj", true);
+    value hidden = vit_onnx_linear(n, layernorm(n, y, "attn_pool.norm"), "attn_pool.mlp.fc1", true);
+    hidden = vit_onnx_linear(n, activation(n, hidden, c->activation), "attn_pool.mlp.fc2", true);
     return first_of(n, vit_onnx_two(n->nodes, "Add", hidden, y));
+}
+
+/* vit/model/parts/prr_pool.c */
+static value prr_pool(network *n, value x) {
+    const vit_config *c = n->config;
+    const size_t heads = vit_config_pool_heads(c), head_dim = c->dim / heads;
+    const value q = heads_of(n, c->class_token ? tokens(n, x, 0, 1) : x, heads, head_dim, by_head);
+    const value k = heads_of(n, x, heads, head_dim, transposed);
+    const value v = heads_of(n, x, heads, head_dim, by_head);
+    const value o = attend(n, q, k, v, NULL, 1 / sqrt((double)head_dim), c->dim);
+    return c->class_token ? first_of(n, o) : reduce(n, "ReduceMean", o);
 }
 
 /* Sequence pooling: the mean of the tokens, weighted by a softmax over one linear output. */
 static value sequence_pool(network *n, value x) {
-    const value scores = linear(n, x, "attention_pool", false);
+    const value scores = vit_onnx_linear(n, x, "attention_pool", false);
     value p = vit_onnx_axis(n->nodes, "Softmax", scores, 1);
     p = vit_onnx_transpose(n->nodes, p, 3, (int64_t[]){0, 2, 1});
     return first_of(n, vit_onnx_two(n->nodes, "MatMul", p, x));
@@ -536,19 +455,27 @@ static value pool(network *n, value x) {
     case VIT_POOL_CLASS:
         return first_of(n, tokens(n, x, 0, 1));
     case VIT_POOL_MEAN:
-        return mean(n, tokens(n, x, skip, count));
+        return reduce(n, "ReduceMean", tokens(n, x, skip, count));
     case VIT_POOL_MAP:
         return map_pool(n, tokens(n, x, skip, count));
     case VIT_POOL_SEQ:
         return sequence_pool(n, tokens(n, x, skip, count));
     case VIT_POOL_CLASS_MEAN:
         both[0] = first_of(n, tokens(n, x, 0, 1));
-        both[1] = mean(n, tokens(n, x, skip, count));
-        return concat(n, both, 2, 1);
+        both[1] = reduce(n, "ReduceMean", tokens(n, x, skip, count));
+        return vit_onnx_concat(n, both, 2, 1);
     case VIT_POOL_CLASS_DIST:
         both[0] = first_of(n, tokens(n, x, 0, 1));
         both[1] = first_of(n, tokens(n, x, 1, 1));
-        return concat(n, both, 2, 1);
+        return vit_onnx_concat(n, both, 2, 1);
+    case VIT_POOL_MAX:
+        return reduce(n, "ReduceMax", tokens(n, x, skip, count));
+    case VIT_POOL_MEAN_MAX:
+        both[0] = reduce(n, "ReduceMean", tokens(n, x, skip, count));
+        both[1] = reduce(n, "ReduceMax", tokens(n, x, skip, count));
+        return times(n, vit_onnx_two(n->nodes, "Add", both[0], both[1]), .5f);
+    case VIT_POOL_PRR:
+        return prr_pool(n, x);
     case VIT_POOL_TOKENS: /* such networks are not exported to ONNX */
     case VIT_POOL_COUNT:
         break;
@@ -565,9 +492,10 @@ static value head(network *n, value x) {
     switch (c->head) {
     case VIT_HEAD_LINEAR:
     case VIT_HEAD_PROJECTION:
-        return linear(n, x, "head", c->head_bias && !vit_heads[c->head].projects);
+        return vit_onnx_linear(n, x, "head", c->head_bias && !vit_heads[c->head].projects);
     case VIT_HEAD_MLP:
-        return linear(n, gelu(n, linear(n, x, "head.0", true)), "head.2", c->head_bias);
+        return vit_onnx_linear(n, gelu(n, vit_onnx_linear(n, x, "head.0", true)), "head.2",
+                               c->head_bias);
     case VIT_HEAD_NONE:
     case VIT_HEAD_COUNT:
         break;
@@ -584,12 +512,13 @@ vit_status vit_onnx_network(vit_onnx_nodes *g, const vit_config *c, vit_error *e
     const bool mixed = vit_ropes[c->rope].learned;
     value grid = {0};
     vit_status status = embed(&n, &x, error);
-    if (status == VIT_OK) status = mixed ? rope_grid(&n, &grid, error) : fixed_rope(&n, error);
+    if (status == VIT_OK)
+        status = mixed ? vit_onnx_rope_grid(&n, &grid, error) : vit_onnx_fixed_rope(&n, error);
     if (status == VIT_OK &&
         (vit_relatives[c->relative].blocks || vit_relatives[c->relative].shared))
-        status = relative_index(&n, error);
+        status = vit_onnx_relative_index(&n, error);
     for (size_t i = 0; i < c->depth && status == VIT_OK; i++) {
-        if (mixed) mixed_rope(&n, grid, i);
+        if (mixed) vit_onnx_mixed_rope(&n, grid, i);
         x = block(&n, x, i);
     }
     if (status == VIT_OK) vit_onnx_cast(g, head(&n, x), VIT_ONNX_FLOAT, VIT_ONNX_OUTPUT);

@@ -40,13 +40,15 @@ class VisionTransformer(nn.Module):
             "pool_mlp": 0,
             "rope": "none", "rope_base": 10000, "rope_halves": False, "rope_columns_first": False,
             "rope_offset": 0, "rope_reference": 0, "rope_rounded": False,
-            "relative": "none"}
+            "relative": "none", "relative_mlp": 0, "rms_norm": False, "proj_bias": True,
+            "embed_norm": False}
         sizes = ("image", "channels", "patch", "dim", "depth", "heads", "mlp", "classes")
         for key in config:
             if key not in (*defaults, *sizes, "class_token"):
                 raise ValueError(f'"{key}" is not known')
         self.config = c = {**defaults, **config}
-        c.setdefault("class_token", c["pool"] not in ("mean", "map", "seq"))
+        c.setdefault("class_token",
+                     c["pool"] not in ("mean", "map", "seq", "max", "mean_max", "prr"))
         c["head_dim"] = c["head_dim"] or c["dim"] // c["heads"]
         self.labels, self.preprocessing = None, []
         dim, double = c["dim"], c["pool"] in ("class_mean", "class_dist")
@@ -64,7 +66,8 @@ class VisionTransformer(nn.Module):
         elif c["pool"] == "seq":
             self.attention_pool = nn.Linear(dim, 1, bias=False)
         if c["final_norm"]:
-            after = c["pool"] in ("mean", "map") and not self.norms_tokens
+            pools = c["pool"] in ("mean", "map", "max", "mean_max", "prr")
+            after = pools and not self.norms_tokens
             self.final_norm = "fc_norm" if after else "norm"
             setattr(self, self.final_norm, self.layer_norm(dim))
         self.head = self.choice("head")(2 * dim if double else dim)
@@ -95,7 +98,8 @@ class VisionTransformer(nn.Module):
         return nn.Identity()
 
     def layer_norm(self, size):
-        return nn.LayerNorm(size, eps=self.config["norm_eps"])
+        kind = nn.RMSNorm if self.config["rms_norm"] else nn.LayerNorm
+        return kind(size, eps=self.config["norm_eps"])
 
     def make_tokens(self, dim):
         """The tokens before the patches, and the positions."""
@@ -186,6 +190,9 @@ class VisionTransformer(nn.Module):
         apart = places[:, None] - places[None] + torch.tensor([rows - 1, columns - 1])
         index = apart[..., 0] * (2 * columns - 1) + apart[..., 1]
         self.distances = (2 * rows - 1) * (2 * columns - 1)
+        places = torch.cartesian_prod(torch.arange(2 * rows - 1) - rows + 1,
+                                      torch.arange(2 * columns - 1) - columns + 1)
+        self.register_buffer("places", places.sign() * (1 + places.abs()).log(), persistent=False)
         if self.prefix_count:
             index = F.pad(index, (1, 0, 1, 0))
             index[0], index[:, 0], index[0, 0] = (self.distances + i for i in range(3))
@@ -194,18 +201,28 @@ class VisionTransformer(nn.Module):
 
     def make_relative_shared(self):
         self.make_relative_blocks()
-        self.rel_pos_bias = self.relative_table()
+        if self.config["relative_mlp"]:
+            self.shared_rel_pos = self.relative_table()
+        else:
+            self.rel_pos_bias = nn.ParameterDict(
+                {"relative_position_bias_table": self.relative_table()})
 
     def relative_table(self):
-        table = torch.zeros(self.distances, self.config["heads"])
-        return nn.ParameterDict({"relative_position_bias_table": nn.Parameter(table)})
+        """The table, or the MLP that makes it."""
+        width, heads = self.config["relative_mlp"], self.config["heads"]
+        if not width:
+            return nn.Parameter(torch.zeros(self.distances, heads))
+        mlp = {"fc1": nn.Linear(2, width), "fc2": nn.Linear(width, heads)}
+        return nn.ModuleDict({"mlp": nn.ModuleDict(mlp)})
 
     def make_stem_linear(self, dim):
         c = self.config
         inputs = c["patch"] * c["patch"] * c["channels"]
         parts = {"proj": self.choice("patch_order", "make_")(inputs, dim)}
         if c["patch_norm"]:
-            parts |= {"norm": self.layer_norm(inputs), "norm_after": self.layer_norm(dim)}
+            parts["norm"] = self.layer_norm(inputs)
+        if c["patch_norm"] or c["embed_norm"]:
+            parts["norm_after"] = self.layer_norm(dim)
         self.patch_embed = nn.ModuleDict(parts)
 
     def make_patch_order_pixel(self, inputs, dim):
@@ -234,25 +251,29 @@ class VisionTransformer(nn.Module):
     def make_block(self, dim):
         c = self.config
         wide = c["heads"] * c["head_dim"]
-        attn = {"qkv": nn.Linear(dim, 3 * wide, c["qkv_bias"]), "proj": nn.Linear(wide, dim)}
+        attn = {"qkv": nn.Linear(dim, 3 * wide, c["qkv_bias"]),
+                "proj": nn.Linear(wide, dim, c["proj_bias"])}
         if c["qk_norm"]:
             attn |= {"q_norm": self.layer_norm(c["head_dim"]),
                      "k_norm": self.layer_norm(c["head_dim"])}
         if c["attention_norm"]:
             attn["norm"] = self.layer_norm(wide)
         attn = nn.ModuleDict(attn)
-        if c["relative"] == "blocks":
-            table = torch.zeros(self.distances, c["heads"])
-            attn.register_parameter("relative_position_bias_table", nn.Parameter(table))
+        if c["relative"] == "blocks" and c["relative_mlp"]:
+            attn["rel_pos"] = self.relative_table()
+        elif c["relative"] == "blocks":
+            attn.register_parameter("relative_position_bias_table", self.relative_table())
+        fc1 = nn.Linear(dim, c["mlp"] * (1 + c["gated"]), c["proj_bias"])
         block = {"norm1": self.layer_norm(dim), "attn": attn,
-                 "norm2": self.layer_norm(dim),
-                 "mlp": nn.ModuleDict({"fc1": nn.Linear(dim, c["mlp"] * (1 + c["gated"])),
-                                       "fc2": nn.Linear(c["mlp"], dim)})}
+                 "mlp": nn.ModuleDict({"fc1": fc1,
+                                       "fc2": nn.Linear(c["mlp"], dim, c["proj_bias"])})}
+        if c["norm"] != "parallel":
+            block["norm2"] = self.layer_norm(dim)
         if c["mlp_norm"]:
             block["mlp"]["norm"] = self.layer_norm(c["mlp"])
         if c["layer_scale"]:
             block |= {name: nn.ParameterDict({"gamma": nn.Parameter(torch.ones(dim))})
-                      for name in ("ls1", "ls2")}
+                      for name in ("ls1", "ls2")[:1 if c["norm"] == "parallel" else 2]}
         return nn.ModuleDict(block)
 
     def make_map(self, dim):
@@ -331,10 +352,19 @@ class VisionTransformer(nn.Module):
 
     def relative_blocks(self, attn):
         """[heads, tokens, tokens]"""
+        if self.config["relative_mlp"]:
+            return self.relative_made(attn["rel_pos"]["mlp"])
         return attn.relative_position_bias_table[self.relative_index].permute(2, 0, 1)
 
     def relative_shared(self, attn):
+        if self.config["relative_mlp"]:
+            return self.relative_made(self.shared_rel_pos["mlp"])
         table = self.rel_pos_bias["relative_position_bias_table"]
+        return table[self.relative_index].permute(2, 0, 1)
+
+    def relative_made(self, mlp):
+        table = mlp["fc2"](F.relu(mlp["fc1"](self.places)))
+        table = F.pad(table, (0, 0, 0, self.distances - len(table)))
         return table[self.relative_index].permute(2, 0, 1)
 
     def attention(self, block, x, angles):
@@ -367,7 +397,8 @@ class VisionTransformer(nn.Module):
             hidden = f(hidden)
         hidden = block["mlp"]["norm"](hidden) if c["mlp_norm"] else hidden
         y = block["mlp"]["fc2"](hidden)
-        return y * block["ls2"]["gamma"] if c["layer_scale"] else y
+        scale = "ls1" if c["norm"] == "parallel" else "ls2"
+        return y * block[scale]["gamma"] if c["layer_scale"] else y
 
     def block_norm_pre(self, block, z, angles):
         z = z + self.attention(block, block["norm1"](z), angles)
@@ -376,6 +407,14 @@ class VisionTransformer(nn.Module):
     def block_norm_post(self, block, z, angles):
         z = block["norm1"](z + self.attention(block, z, angles))
         return block["norm2"](z + self.mlp(block, z))
+
+    def block_norm_res_post(self, block, z, angles):
+        z = z + block["norm1"](self.attention(block, z, angles))
+        return z + block["norm2"](self.mlp(block, z))
+
+    def block_norm_parallel(self, block, z, angles):
+        x = block["norm1"](z)
+        return z + self.attention(block, x, angles) + self.mlp(block, x)
 
     def pool_class(self, z, patches):
         return z[:, 0]
@@ -392,6 +431,19 @@ class VisionTransformer(nn.Module):
     def pool_seq(self, z, patches):
         p = torch.softmax(self.attention_pool(patches), dim=1)
         return (p.transpose(1, 2) @ patches)[:, 0]
+
+    def pool_max(self, z, patches):
+        return patches.amax(dim=1)
+
+    def pool_mean_max(self, z, patches):
+        return (patches.mean(dim=1) + patches.amax(dim=1)) / 2
+
+    def pool_prr(self, z, patches):
+        """Attention of the tokens among each other, without weights."""
+        x = self.heads(z, self.config["pool_heads"])
+        p = torch.softmax(x @ x.transpose(2, 3) * x.shape[3] ** -0.5, dim=3)
+        z = (p @ x).transpose(1, 2).flatten(2)
+        return z[:, 0] if self.config["class_token"] else z.mean(dim=1)
 
     def pool_map(self, z, patches):
         """One learned query's attention over the patches, and an MLP."""

@@ -16,6 +16,7 @@ void vit_layout_measure(size_t *out, size_t *in, const vit_layout_row *row,
     switch (row->join) {
     case VIT_WHOLE:
     case VIT_CUT:
+    case VIT_SLICE:
         break;
     case VIT_ROWS:
         *out /= row->parts;
@@ -253,7 +254,8 @@ static vit_status no_layout(const vit_tensors *file, const char *part, vit_error
     char shown[VIT_NAME_TEXT], list[200] = "";
     for (size_t i = 0; i < vit_layout_count; i++) {
         const size_t used = strlen(list);
-        if (vit_layouts[i].decodes != is_decoder(part)) continue;
+        const bool variant = strchr(vit_layouts[i].name, ','); /* of the one before */
+        if (vit_layouts[i].decodes != is_decoder(part) || variant) continue;
         snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "",
                  vit_layouts[i].name);
     }
@@ -380,7 +382,7 @@ static bool is_beside(const choice *c, const char *name) {
     return c->wrapped > 0 && !inside_wrapper(c, name) && !find_block(c->layout, name);
 }
 
-/* Binds a tensor to its row; one that is cut to the rows after it, too. */
+/* Binds a tensor to its row; one that is cut, or has slices, to the rows after it, too. */
 static vit_status bind(vit_binding *b, const match *m, const vit_tensor *tensor, vit_error *error) {
     char text[NAME_SIZE];
     const vit_layout_row *row = m->row;
@@ -394,7 +396,8 @@ static vit_status bind(vit_binding *b, const match *m, const vit_tensor *tensor,
         const vit_status status = check_twice(b, s, error);
         if (status != VIT_OK) return status;
         b->count++;
-        again = vit_joins[row->join].cuts && row->part + row->taken < row->parts;
+        again = (vit_joins[row->join].cuts && row->part + row->taken < row->parts) ||
+                (vit_joins[row->join].slices && row->part + 1 < row->parts);
     }
     return VIT_OK;
 }
@@ -419,6 +422,15 @@ static vit_status bind_all(vit_binding *b, const choice *c, vit_error *error) {
         if (status != VIT_OK) return status;
     }
     return strange ? unexpected(c, b, strange, error) : VIT_OK;
+}
+
+const vit_parameter *vit_layout_other(const vit_layout_row *row, const vit_parameter *p,
+                                      const vit_table *table) {
+    char name[NAME_SIZE];
+    size_t block = 0;
+    if (!match_start("blocks.%.", p->name, &block)) return NULL;
+    snprintf(name, sizeof name, "blocks.%zu.%s%s", block, row->beside, strrchr(p->name, '.'));
+    return vit_table_find(table, name);
 }
 
 vit_status vit_binding_new(vit_binding *out, const vit_tensors *file, const char *part,

@@ -30,6 +30,7 @@ typedef enum vit_join {
                     sum of such parts */
     VIT_CUT,     /* the contrary of VIT_ROWS: theirs is `parts` parts, one below the other, of which
                     ours is `taken`, from `part` on; the next row of the table has the next ones */
+    VIT_SLICE,   /* one of theirs becomes two of ours, which stand there one below the other */
     VIT_JOIN_COUNT,
 } vit_join;
 
@@ -41,6 +42,7 @@ typedef struct vit_reshape_traits {
 typedef struct vit_join_traits {
     bool rows, columns; /* parts are one below the other, or side by side */
     bool cuts;          /* theirs becomes several of ours */
+    bool slices;        /* ours is part of theirs */
 } vit_join_traits;
 
 extern const vit_reshape_traits vit_reshapes[];
@@ -52,6 +54,7 @@ typedef struct vit_layout_row {
     vit_join join;
     size_t part, parts; /* of a join: this is part number `part` of `parts` */
     size_t taken;       /* of a cut */
+    const char *beside; /* of a slice: the layer in the same block that is the other part */
 } vit_layout_row;
 
 /* Whether their tensor is all of ours, or has all of it. */
@@ -105,6 +108,11 @@ extern const size_t vit_layout_count;
 /* The part of p that the row is, as a matrix of ours, [*out][*in]. Weights have outputs as rows;
  * vectors and tokens are [count][1]. */
 void vit_layout_measure(size_t *out, size_t *in, const vit_layout_row *row, const vit_parameter *p);
+
+/* Of a slice: the parameter that is the other part of their tensor, of which p is one; NULL: there
+ * is none. */
+const vit_parameter *vit_layout_other(const vit_layout_row *row, const vit_parameter *p,
+                                      const vit_table *table);
 
 /* ---- the tensors of a file, bound to ours ---- */
 

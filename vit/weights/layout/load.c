@@ -50,6 +50,10 @@ static size_t expected_shape(size_t shape[VIT_MAX_DIMS], const place *at) {
     }
     if (vit_joins[row->join].rows) shape[0] /= row->parts;
     if (vit_joins[row->join].cuts) shape[0] = shape[0] / row->taken * row->parts;
+    if (vit_joins[row->join].slices) {
+        const vit_parameter *other = vit_layout_other(row, p, at->table);
+        shape[0] += other ? other->shape[0] : 0;
+    }
     if (vit_joins[row->join].columns && is_weight) shape[p->dims - 1] /= row->parts;
     return p->dims;
 }
@@ -97,6 +101,8 @@ static void put_matrix(float *to, const place *at, const float *from) {
     if (vit_joins[row->join].rows) to += row->part * at->out * at->in;
     if (vit_joins[row->join].cuts) from += row->part * (at->out / row->taken) * at->in;
     if (vit_joins[row->join].columns && is_weight) to += row->part * at->in;
+    if (vit_joins[row->join].slices && row->part > 0) /* the last rows */
+        from += at->s->tensor->count - at->out * at->in;
     const float factor = vit_joins[row->join].columns ? 1 / (float)row->parts : 1;
     const bool adds = vit_joins[row->join].columns && !is_weight && row->part > 0;
     for (size_t o = 0; o < at->out; o++)

@@ -74,7 +74,11 @@ static void size_facts(vit_config *c, const vit_binding *b) {
     c->depth = b->depth;
     const size_t dim = c->dim > 0 ? c->dim : 1;
     c->mlp = elements(b, "blocks.0.mlp.fc2.weight") / dim;
-    c->gated = elements(b, "blocks.0.mlp.fc1.weight") == 2 * c->mlp * dim && c->mlp > 0;
+    const vit_source *fc1 = vit_binding_find(b, "blocks.0.mlp.fc1.weight");
+    c->gated = elements(b, "blocks.0.mlp.fc1.weight") == 2 * c->mlp * dim && c->mlp > 0 &&
+               !vit_joins[fc1->row->join].slices;
+    c->relative_mlp = elements(b, "blocks.0.attn.rel_pos.mlp.fc1.bias");
+    if (c->relative_mlp == 0) c->relative_mlp = elements(b, "shared_rel_pos.mlp.fc1.bias");
     c->registers = elements(b, "reg_token") / dim;
     c->heads = tensor_heads(b);
     /* side and channels of a patch, where they are dimensions of the tensor */
@@ -105,6 +109,7 @@ static void flag_facts(vit_config *c, const vit_binding *b) {
                            has(b, shown[0]) || (shown[1] && has(b, shown[1])));
     }
     c->key_bias = has_key_bias(b);
+    c->embed_norm = c->embed_norm && !c->patch_norm;
     c->head = has(b, "head.2.weight") ? VIT_HEAD_MLP
               : has(b, "head.weight") ? VIT_HEAD_LINEAR
                                       : VIT_HEAD_NONE;

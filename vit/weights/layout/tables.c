@@ -12,7 +12,7 @@ const vit_reshape_traits vit_reshapes[] = {
 VIT_CHECK_ROWS(vit_reshapes, VIT_RESHAPE_COUNT);
 
 const vit_join_traits vit_joins[] = {
-    {false, false, false}, {.rows = true}, {.columns = true}, {.cuts = true}};
+    {0}, {.rows = true}, {.columns = true}, {.cuts = true}, {.slices = true}};
 VIT_CHECK_ROWS(vit_joins, VIT_JOIN_COUNT);
 
 #define ROWS(array) \
@@ -24,6 +24,8 @@ VIT_CHECK_ROWS(vit_joins, VIT_JOIN_COUNT);
     { .theirs = (their_name), .ours = (our_name), __VA_ARGS__ }
 #define PART(i, n) .join = VIT_ROWS, .part = (i), .parts = (n)
 #define CUT(first, number, n) .join = VIT_CUT, .part = (first), .taken = (number), .parts = (n)
+/* Part i of their tensor, which has two of ours one below the other; the other one is `other`. */
+#define SLICE(i, other) .join = VIT_SLICE, .part = (i), .parts = 2, .beside = (other)
 #define TURNED .reshape = VIT_TRANSPOSED
 #define TURNED_PART(i, n) TURNED, PART(i, n)
 
@@ -48,6 +50,10 @@ static const vit_layout_row timm_beside[] = {
     ROW("attn_pool.mlp.fc2@", "attn_pool.mlp.fc2@"),
     ROW("rel_pos_bias.relative_position_bias_table", "rel_pos_bias.relative_position_bias_table"),
     ROW("rel_pos_bias.relative_position_index", NULL),
+    ROW("shared_rel_pos.relative_position_bias_table", "rel_pos_bias.relative_position_bias_table"),
+    ROW("shared_rel_pos.mlp.fc1@", "shared_rel_pos.mlp.fc1@"),
+    ROW("shared_rel_pos.mlp.fc2@", "shared_rel_pos.mlp.fc2@"),
+    ROW("patch_embed.norm@", "patch_embed.norm_after@"),
     ROW("mask_token", NULL),
     ROW("pre_logits.*", NULL),
 };
@@ -62,6 +68,9 @@ static const vit_layout_row timm_block[] = {
     ROW_AS("attn.v_bias", "attn.qkv.bias", PART(2, 3)),
     ROW("attn.relative_position_bias_table", "attn.relative_position_bias_table"),
     ROW("attn.relative_position_index", NULL),
+    ROW("attn.rel_pos.relative_position_bias_table", "attn.relative_position_bias_table"),
+    ROW("attn.rel_pos.mlp.fc1@", "attn.rel_pos.mlp.fc1@"),
+    ROW("attn.rel_pos.mlp.fc2@", "attn.rel_pos.mlp.fc2@"),
     ROW("attn.norm@", "attn.norm@"),
     ROW("attn.q_norm@", "attn.q_norm@"),
     ROW("attn.k_norm@", "attn.k_norm@"),
@@ -80,6 +89,18 @@ static const vit_layout_row timm_block[] = {
     ROW("mlp.w3@", "mlp.fc2@"),
     ROW("ls2.gamma", "ls2.gamma"),
     ROW("gamma_2", "ls2.gamma"),
+};
+/* timm's ParallelScalingBlock. */
+static const vit_layout_row timm_parallel_block[] = {
+    ROW("in_norm@", "norm1@"),
+    ROW_AS("in_proj@", "mlp.fc1@", SLICE(0, "attn.qkv")),
+    ROW_AS("in_proj@", "attn.qkv@", SLICE(1, "mlp.fc1")),
+    ROW("mlp_bias", "mlp.fc1.bias"), /* where queries, keys and values have none */
+    ROW("q_norm@", "attn.q_norm@"),
+    ROW("k_norm@", "attn.k_norm@"),
+    ROW("attn_out_proj@", "attn.proj@"),
+    ROW("mlp_out_proj@", "mlp.fc2@"),
+    ROW("ls.gamma", "ls1.gamma"),
 };
 static const vit_layout_row timm_tokens[] = {
     ROW("reg_token", "reg_token"),
@@ -462,6 +483,15 @@ const vit_layout vit_layouts[] = {
      .beside = ROWS(timm_beside),
      .stems = {ROWS(timm_tokens), ROWS(dinov2_tokens), ROWS(dinov3_tokens)},
      .heads = {ROWS(timm_head), ROWS(timm_distilled_head)}},
+    {.name = "timm, parallel blocks",
+     .config = VIT_CONFIG_TIMM,
+     .positions = {VIT_POSITIONS_OF_TIMM, VIT_POSITIONS_OF_TIMM},
+     .names_norm = true,
+     .blocks = {"blocks.%."},
+     .in_block = ROWS(timm_parallel_block),
+     .beside = ROWS(timm_beside),
+     .stems = {ROWS(timm_tokens)},
+     .heads = {ROWS(timm_head)}},
     {.name = "Hugging Face",
      .config = VIT_CONFIG_HF,
      .hint = "the library's own, and preprocessor_config.json",
