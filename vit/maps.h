@@ -37,6 +37,10 @@ typedef enum vit_method {
 
 VIT_API const char *vit_method_name(vit_method method); /* "attention", ...; or NULL */
 
+/* Whether a map takes many passes, and so seconds for a large network: integrated gradients take
+ * two for each step, occlusion one for each patch. */
+VIT_API bool vit_method_takes_passes(vit_method method);
+
 /* Which row of a matrix over tokens (attention, similarity, positions) becomes the map. */
 typedef enum vit_query {
     VIT_QUERY_DEFAULT, /* the token that the head reads; for positions, the patch in the middle */

@@ -671,6 +671,7 @@ FUNCTIONS = {
     "vit_find_lr": (c_int, [POINTER(vit_lr_search), POINTER(vit_train_options),
         POINTER(vit_error)]),
     "vit_method_name": (c_char_p, [c_int]),
+    "vit_method_takes_passes": (c_bool, [c_int]),
     "vit_prepare_picture": (c_int, [c_void_p, POINTER(vit_picture), POINTER(c_uint8),
         POINTER(vit_error)]),
     "vit_explain": (c_int, [c_void_p, POINTER(c_uint8), POINTER(vit_map_options),

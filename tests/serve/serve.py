@@ -205,8 +205,8 @@ def maps(s):
           all(v >= 0 for v in got["map"]) and 0 < sum(got["map"]) <= 1.0001, got)
     status, got = explain("?method=attention")
     check("attention of all heads", got["shape"][1:] == [7, 7] and got["shape"][0] > 1, got)
-    for query, text in (("?method=x", "is not a method"), ("?class=77", "is not a label"),
-                        ("?query=49", "is not cls"), ("?layer=-1", "is not a whole number"),
+    for query, text in (("?method=x", "is none"), ("?class=77", "neither a label"),
+                        ("?query=49", "expected cls"), ("?layer=-1", "is not a whole number"),
                         ("?method=attention&layer=99", "99"), ("?steps=300", "at most 256")):
         status, got = explain(query)
         check("explain%s: %s" % (query, text), status == 400 and text in got["error"], got)

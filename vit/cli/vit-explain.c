@@ -4,11 +4,11 @@
 
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/cli/parts/map_words.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/out_files.h"
 #include "vit/cli/parts/program.h"
 #include "vit/formats/npy.h"
-#include "vit/maps.h"
 
 enum { MOST_NUMBERS = 256 };
 
@@ -129,23 +129,17 @@ static bool makes_page(const settings *s) {
 }
 
 static vit_status read_methods(explainer *e, vit_error *error) {
-    const char *names[VIT_METHOD_COUNT], *list = e->settings->method;
+    const char *list = e->settings->method;
     const bool attention = makes_page(e->settings) && !e->settings->class_name;
     if (!list) list = attention ? "attention" : "relevance";
     char word[64];
-    for (size_t i = 0; i < VIT_METHOD_COUNT; i++) names[i] = vit_method_name((vit_method)i);
     while (next_word(word, &list)) {
-        size_t i = 0;
-        while (i < VIT_METHOD_COUNT && strcmp(word, names[i]) != 0) i++;
-        if (i == VIT_METHOD_COUNT) {
-            const char *near = vit_nearest(word, names, VIT_METHOD_COUNT);
-            return vit_fail(error, VIT_ERROR_ARGUMENT, "--method \"%s\" is none%s%s%s", word,
-                            near ? ": did you mean \"" : ", see --help", near ? near : "",
-                            near ? "\"?" : "");
-        }
+        vit_method method;
+        const vit_status status = vit_map_read_method(&method, "--method", word, error);
+        if (status != VIT_OK) return status;
         if (e->method_count == VIT_METHOD_COUNT)
             return vit_fail(error, VIT_ERROR_ARGUMENT, "--method names a method twice");
-        e->methods[e->method_count++] = (vit_method)i;
+        e->methods[e->method_count++] = method;
     }
     if (e->method_count == 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "--method \"\" names no method");
@@ -165,95 +159,17 @@ static vit_status read_numbers(size_t *numbers, size_t *count, const char *list,
     return VIT_OK;
 }
 
-static vit_status read_head(explainer *e, vit_error *error) {
-    static const char *const words[] = {"mean", "max", "min"};
-    VIT_CHECK_ROWS(words, VIT_FUSE_COUNT);
-    const char *head = e->settings->head;
-    uint64_t number;
-    if (!head) return VIT_OK;
-    for (size_t i = 0; i < VIT_FUSE_COUNT; i++) {
-        if (strcmp(head, words[i]) != 0) continue;
-        e->asked.fused = true;
-        e->asked.fuse = (vit_fuse)i;
-        return VIT_OK;
-    }
-    if (!vit_parse_u64(head, &number))
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "--head \"%s\", expected a number from 0, mean, max or min", head);
-    e->asked.head = vit_given((double)number);
-    return VIT_OK;
-}
-
-/* *patch: the number of the patch "N" or "ROW,COLUMN". */
-static bool read_patch(size_t *patch, const explainer *e, const char *text) {
-    char word[64];
-    uint64_t row, column;
-    const char *rest = text;
-    if (!next_word(word, &rest) || !vit_parse_u64(word, &row)) return false;
-    *patch = (size_t)row;
-    if (*rest == '\0') return row < e->info.rows * e->info.columns;
-    if (!vit_parse_u64(rest, &column) || row >= e->info.rows || column >= e->info.columns)
-        return false;
-    *patch = (size_t)(row * e->info.columns + column);
-    return true;
-}
-
-static vit_status read_query(explainer *e, vit_error *error) {
-    const char *q = e->settings->query;
-    const bool has_class = e->info.prefix > e->info.registers;
-    const size_t first_register = e->info.prefix - e->info.registers;
-    uint64_t number;
-    size_t patch;
-    if (!q) return VIT_OK;
-    e->asked.query = VIT_QUERY_TOKEN;
-    if (strcmp(q, "mean") == 0) {
-        e->asked.query = VIT_QUERY_MEAN;
-    } else if (strcmp(q, "pool") == 0) {
-        e->asked.query = VIT_QUERY_POOL;
-    } else if (strcmp(q, "cls") == 0 && has_class) {
-        e->asked.token = 0;
-    } else if (strncmp(q, "reg", 3) == 0 && vit_parse_u64(q + 3, &number) &&
-               number < e->info.registers) {
-        e->asked.token = first_register + (size_t)number;
-    } else if (read_patch(&patch, e, q)) {
-        e->asked.token = e->info.prefix + patch;
-    } else {
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "--query \"%s\": the network has %s class token, %zu registers and %zu x "
-                        "%zu patches; expected cls, regN, a patch N or ROW,COLUMN from 0, mean or "
-                        "pool",
-                        q, has_class ? "a" : "no", e->info.registers, e->info.rows,
-                        e->info.columns);
-    }
-    return VIT_OK;
-}
-
-/* A text that is both a label and a number is the label. */
-static vit_status read_class(explainer *e, vit_error *error) {
-    const char *name = e->settings->class_name;
-    uint64_t number;
-    if (!name) return VIT_OK;
-    for (size_t i = 0; i < e->info.classes; i++) {
-        e->asked.class_index = vit_given((double)i);
-        if (strcmp(vit_model_label(e->model, i), name) == 0) return VIT_OK;
-    }
-    if (!vit_parse_u64(name, &number) || number >= e->info.classes)
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "--class \"%s\" is neither a label of the model nor a number below %zu",
-                        name, e->info.classes);
-    e->asked.class_index = vit_given((double)number);
-    return VIT_OK;
-}
-
 static vit_status read_asked(explainer *e, vit_error *error) {
     const settings *s = e->settings;
     e->asked.layer = s->layer;
     e->asked.discard = s->discard;
     e->asked.steps = (size_t)s->steps;
     e->asked.seed = s->seed;
-    vit_status status = read_head(e, error);
-    if (status == VIT_OK) status = read_query(e, error);
-    if (status == VIT_OK) status = read_class(e, error);
+    vit_status status = s->head ? vit_map_read_head(&e->asked, "--head", s->head, error) : VIT_OK;
+    if (status == VIT_OK && s->query)
+        status = vit_map_read_query(&e->asked, &e->info, "--query", s->query, error);
+    if (status == VIT_OK && s->class_name)
+        status = vit_map_read_class(&e->asked, e->model, "--class", s->class_name, error);
     if (status == VIT_OK)
         status = read_numbers(e->layers, &e->layer_count, s->layers, "layers", error);
     if (status == VIT_OK) status = read_numbers(e->heads, &e->head_count, s->heads, "heads", error);
@@ -291,22 +207,8 @@ static void add_curve(vit_json_out *json, const char *name, const float *curve, 
 
 static void add_json(vit_json_out *json, const explainer *e, const char *name, vit_method method,
                      const vit_map *map, const vit_curves *curves) {
-    const bool grid = map->dims == 2 && map->shape[0] == map->rows && map->shape[1] == map->columns;
-    size_t count = 1;
     vit_json_open(json, NULL, '{');
-    vit_json_text(json, "file", name);
-    vit_json_text(json, "method", vit_method_name(method));
-    vit_json_count(json, "class", map->class_index);
-    vit_json_text(json, "label", vit_model_label(e->model, map->class_index));
-    vit_json_number(json, "probability", map->probability);
-    vit_json_counts(json, "grid", (const size_t[]){map->rows, map->columns}, 2);
-    for (size_t i = 0; i < map->dims; i++) count *= map->shape[i];
-    if (!grid) vit_json_counts(json, "shape", map->shape, map->dims);
-    vit_json_g9s(json, "map", map->values, count);
-    vit_json_open(json, "outliers", '[');
-    for (size_t i = 0; i < map->rows * map->columns; i++)
-        if (map->outliers[i]) vit_json_count(json, NULL, i);
-    vit_json_close(json, ']');
+    vit_map_add_json(json, name, e->model, method, map, false);
     if (curves->points > 0) {
         vit_json_count(json, "patches_a_step", curves->step);
         add_curve(json, "deletion", curves->deletion, curves->points, curves->deletion_area);

@@ -82,6 +82,7 @@ static vit_status attention_end(vit_map_call *m, vit_error *error) {
 }
 
 const vit_map_method vit_map_attention = {.name = "attention",
+                                          .begins = true,
                                           .of_query = true,
                                           .of_layer = true,
                                           .scratch_size = attention_scratch,
@@ -208,6 +209,7 @@ static vit_status rollout_end(vit_map_call *m, vit_error *error) {
 }
 
 const vit_map_method vit_map_rollout = {.name = "rollout",
+                                        .begins = true,
                                         .of_query = true,
                                         .scratch_size = rollout_scratch,
                                         .begin = rollout_begin,

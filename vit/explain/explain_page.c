@@ -5,7 +5,6 @@
 #include "vit/ops/loss.h"
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* vit/explain/page/page.html, line by line, as scripts/embed-text makes it. */
 extern const char *const vit_explain_page_html[];
@@ -350,13 +349,8 @@ static vit_status check_first(const page *p, vit_error *error) {
     const vit_status status = vit_map_check(first, config_of(p), error);
     if (status != VIT_OK) return status;
     const bool token = first->query == VIT_QUERY_TOKEN || first->query == VIT_QUERY_DEFAULT;
-    switch (first->method) {
-    case VIT_METHOD_ATTENTION:
-    case VIT_METHOD_ROLLOUT:
-    case VIT_METHOD_RELEVANCE:
-    case VIT_METHOD_SIMILARITY:
-    case VIT_METHOD_POSITIONS:
-        if (!token || first->fuse != VIT_FUSE_MEAN || first->discard > 0) break;
+    if (vit_method_begins_page(first->method) && token && first->fuse == VIT_FUSE_MEAN &&
+        !(first->discard > 0)) {
         if (first->layer.given && !among(o->layers, o->layer_count, (size_t)first->layer.value))
             return vit_fail(error, VIT_ERROR_ARGUMENT, "layer %zu is not among those of the page",
                             (size_t)first->layer.value);
@@ -364,14 +358,6 @@ static vit_status check_first(const page *p, vit_error *error) {
             return vit_fail(error, VIT_ERROR_ARGUMENT, "head %zu is not among those of the page",
                             (size_t)first->head.value);
         return VIT_OK;
-    case VIT_METHOD_GRADCAM:
-    case VIT_METHOD_GRADIENT:
-    case VIT_METHOD_INTEGRATED:
-    case VIT_METHOD_OCCLUSION:
-    case VIT_METHOD_RANDOM:
-    case VIT_METHOD_LENS:
-    case VIT_METHOD_COUNT:
-        break;
     }
     return vit_fail(error, VIT_ERROR_ARGUMENT,
                     "a page begins with attention, rollout, relevance, similarity or positions, of "

@@ -21,6 +21,14 @@ const char *vit_method_name(vit_method method) {
     return (size_t)method < VIT_METHOD_COUNT ? methods[method]->name : NULL;
 }
 
+bool vit_method_takes_passes(vit_method method) {
+    return (size_t)method < VIT_METHOD_COUNT && methods[method]->passes;
+}
+
+bool vit_method_begins_page(vit_method method) {
+    return methods[method]->begins;
+}
+
 /* ---- options ---- */
 
 bool vit_map_goes_on(const vit_map_options *o) {

@@ -11,6 +11,9 @@
 vit_status vit_map_check(const vit_map_options *options, const vit_config *config,
                          vit_error *error);
 
+/* Whether a page may show it first. */
+bool vit_method_begins_page(vit_method method);
+
 /* image: [height][width][channels], normalised; the options were checked. Freed by vit_map_clear.
  * Errors: CANCELLED by the options' callback; FORMAT for values that are NaN or infinite; MEMORY.
  */
@@ -33,7 +36,9 @@ typedef struct vit_map_call {
 /* A method: what it does before, during and after the forward pass to fill map->values. */
 typedef struct vit_map_method {
     const char *name;
-    bool of_class, of_query, of_layer;                /* which of the options it heeds */
+    bool of_class, of_query, of_layer;                /* which of the options it uses */
+    bool passes;                                      /* it takes many passes through the network */
+    bool begins;                                      /* a page may show it first */
     size_t (*scratch_size)(const vit_map_call *call); /* floats of scratch memory; NULL: none */
     void (*begin)(vit_map_call *call);                /* before the forward pass; or NULL */
     vit_look *look; /* after each block, its context is the call; or NULL */

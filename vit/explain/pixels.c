@@ -70,6 +70,7 @@ static vit_status integrated_end(vit_map_call *m, vit_error *error) {
 }
 
 const vit_map_method vit_map_integrated = {.name = "integrated",
+                                           .passes = true,
                                            .of_class = true,
                                            .scratch_size = integrated_scratch,
                                            .end = integrated_end};
@@ -92,7 +93,7 @@ static vit_status occlusion_end(vit_map_call *m, vit_error *error) {
 }
 
 const vit_map_method vit_map_occlusion = {
-    .name = "occlusion", .of_class = true, .end = occlusion_end};
+    .name = "occlusion", .passes = true, .of_class = true, .end = occlusion_end};
 
 /* ---- random ---- */
 

@@ -96,6 +96,7 @@ static vit_status relevance_end(vit_map_call *m, vit_error *error) {
 }
 
 const vit_map_method vit_map_relevance = {.name = "relevance",
+                                          .begins = true,
                                           .of_class = true,
                                           .of_query = true,
                                           .scratch_size = relevance_scratch,

@@ -1,5 +1,4 @@
 /* Maps of the layers' states: what the head would make of them, and how similar they are. */
-#include "vit/base/size.h"
 #include "vit/explain/maps.h"
 #include <math.h>
 #include <string.h>
@@ -61,6 +60,7 @@ static vit_status similarity_end(vit_map_call *m, vit_error *error) {
 }
 
 const vit_map_method vit_map_similarity = {.name = "similarity",
+                                           .begins = true,
                                            .of_query = true,
                                            .of_layer = true,
                                            .scratch_size = dim_scratch,
@@ -81,5 +81,8 @@ static vit_status positions_end(vit_map_call *m, vit_error *error) {
     return VIT_OK;
 }
 
-const vit_map_method vit_map_positions = {
-    .name = "positions", .of_query = true, .scratch_size = dim_scratch, .end = positions_end};
+const vit_map_method vit_map_positions = {.name = "positions",
+                                          .begins = true,
+                                          .of_query = true,
+                                          .scratch_size = dim_scratch,
+                                          .end = positions_end};

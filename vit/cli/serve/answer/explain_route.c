@@ -2,11 +2,10 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
+#include "vit/cli/parts/map_words.h"
 #include "vit/cli/serve/answer/classify.h"
 #include "vit/cli/serve/answer/pictures.h"
 #include "vit/cli/serve/route.h"
-#include "vit/formats/page.h"
-#include "vit/maps.h"
 
 enum { STEPS_MAX = 256 };
 
@@ -37,71 +36,60 @@ static bool find_word(const question *q, const char *key, char *word, size_t siz
     return value || text;
 }
 
-static bool refuse(const question *q, const char *key, const char *word, const char *expected) {
-    serve_fail(q->reply, 400, "%s: \"%.64s\" is not %s", key, word, expected);
-    return false;
-}
-
 /* A number from 0, if there is one. */
 static bool read_number(const question *q, const char *key, vit_optional *number) {
     char word[64];
     uint64_t value;
     if (!find_word(q, key, word, sizeof word)) return true;
-    if (!vit_parse_u64(word, &value)) return refuse(q, key, word, "a whole number");
+    if (!vit_parse_u64(word, &value)) {
+        serve_fail(q->reply, 400, "%s: \"%s\" is not a whole number", key, word);
+        return false;
+    }
     *number = vit_given((double)value);
     return true;
 }
 
+/* Passes on what is said of a word that was read. */
+static bool passed(const question *q, vit_status status, const vit_error *error) {
+    if (status != VIT_OK) serve_fail_with(q->reply, error);
+    return status == VIT_OK;
+}
+
 static bool read_method(question *q) {
     char word[64];
-    if (!find_word(q, "method", word, sizeof word)) {
-        q->options.method = VIT_METHOD_RELEVANCE;
-        return true;
-    }
-    for (int i = 0; i < VIT_METHOD_COUNT; i++) {
-        if (strcmp(word, vit_method_name((vit_method)i)) != 0) continue;
-        q->options.method = (vit_method)i;
-        return true;
-    }
-    return refuse(q, "method", word, "a method such as attention, rollout or relevance");
+    vit_error error;
+    q->options.method = VIT_METHOD_RELEVANCE;
+    return !find_word(q, "method", word, sizeof word) ||
+           passed(q, vit_map_read_method(&q->options.method, "method", word, &error), &error);
 }
 
-/* A class's number or its label. */
 static bool read_class(question *q) {
     char word[SERVE_NAME_MAX + 1];
-    uint64_t number;
-    const size_t classes = q->model->info.classes;
-    if (!find_word(q, "class", word, sizeof word)) return true;
-    for (size_t i = 0; i < classes; i++) {
-        q->options.class_index = vit_given((double)i);
-        if (strcmp(word, vit_model_label(q->model->model, i)) == 0) return true;
-    }
-    if (!vit_parse_u64(word, &number) || number >= classes)
-        return refuse(q, "class", word, "a label or a number of the model's classes");
-    q->options.class_index = vit_given((double)number);
-    return true;
+    vit_error error;
+    return !find_word(q, "class", word, sizeof word) ||
+           passed(q, vit_map_read_class(&q->options, q->model->model, "class", word, &error),
+                  &error);
 }
 
-/* "cls", "mean", or a patch's number, row by row. */
+static bool read_head(question *q) {
+    char word[64];
+    vit_error error;
+    return !find_word(q, "head", word, sizeof word) ||
+           passed(q, vit_map_read_head(&q->options, "head", word, &error), &error);
+}
+
+/* "cls" is also what a head without a class token reads. */
 static bool read_query(question *q) {
     char word[64];
-    uint64_t patch;
-    const size_t patches = q->model->info.tokens - q->model->info.prefix;
-    if (!find_word(q, "query", word, sizeof word) || strcmp(word, "cls") == 0) return true;
-    q->options.query = strcmp(word, "mean") == 0 ? VIT_QUERY_MEAN : VIT_QUERY_TOKEN;
-    if (q->options.query == VIT_QUERY_MEAN) return true;
-    if (!vit_parse_u64(word, &patch) || patch >= patches)
-        return refuse(q, "query", word, "cls, mean or the number of a patch");
-    q->options.token = q->model->info.prefix + (size_t)patch;
-    return true;
+    vit_error error;
+    return !find_word(q, "query", word, sizeof word) || strcmp(word, "cls") == 0 ||
+           passed(q, vit_map_read_query(&q->options, &q->model->info, "query", word, &error),
+                  &error);
 }
 
 static bool read_options(question *q) {
-    char head[64];
     vit_optional steps = {0};
-    q->options.fused = find_word(q, "head", head, sizeof head) && strcmp(head, "mean") == 0;
-    if (!read_method(q) || !read_class(q) || !read_query(q) ||
-        (!q->options.fused && !read_number(q, "head", &q->options.head)) ||
+    if (!read_method(q) || !read_class(q) || !read_query(q) || !read_head(q) ||
         !read_number(q, "layer", &q->options.layer) || !read_number(q, "steps", &steps))
         return false;
     if (steps.value > STEPS_MAX) {
@@ -134,29 +122,6 @@ static vit_status work(serve_job *job, vit_error *error) {
     return vit_explain(job->model->session, q->pixels, &q->options, &q->map, error);
 }
 
-/* Whether a map may take seconds: integrated gradients take a forward and a backward pass for each
- * step, occlusion a forward pass for each patch. Such maps are made in the queue `aside`, so that
- * other requests do not wait for them. */
-static bool is_long(vit_method method) {
-    switch (method) {
-    case VIT_METHOD_INTEGRATED:
-    case VIT_METHOD_OCCLUSION:
-        return true;
-    case VIT_METHOD_ATTENTION:
-    case VIT_METHOD_ROLLOUT:
-    case VIT_METHOD_RELEVANCE:
-    case VIT_METHOD_GRADCAM:
-    case VIT_METHOD_GRADIENT:
-    case VIT_METHOD_RANDOM:
-    case VIT_METHOD_LENS:
-    case VIT_METHOD_SIMILARITY:
-    case VIT_METHOD_POSITIONS:
-    case VIT_METHOD_COUNT:
-        break;
-    }
-    return false;
-}
-
 static bool goes_on(void *server) {
     return !atomic_load(&((serve_server *)server)->impatient);
 }
@@ -177,7 +142,7 @@ static vit_status work_aside(serve_job *job, vit_error *error) {
 
 static bool make_map(question *q, const vit_picture *picture) {
     serve_server *server = q->request->server;
-    const bool aside = is_long(q->options.method);
+    const bool aside = vit_method_takes_passes(q->options.method); /* others must not wait */
     serve_job job = {.model = q->model, .work = aside ? work_aside : work, .context = q};
     vit_answer answer;
     q->pixels = vit_alloc_unset(q->model->pixels, 1);
@@ -210,24 +175,10 @@ static void add_input(vit_json_out *json, const question *q) {
 }
 
 static void write_map(const question *q, const char *name) {
-    const vit_map *map = &q->map;
     char word[16];
     vit_json_out json = {0};
-    size_t count = 1;
-    for (size_t i = 0; i < map->dims; i++) count *= map->shape[i];
     vit_json_open(&json, NULL, '{');
-    vit_json_text(&json, "file", name);
-    vit_json_text(&json, "method", vit_method_name(q->options.method));
-    vit_json_count(&json, "class", map->class_index);
-    vit_json_text(&json, "label", vit_model_label(q->model->model, map->class_index));
-    vit_json_number(&json, "probability", map->probability);
-    vit_json_counts(&json, "grid", (const size_t[]){map->rows, map->columns}, 2);
-    vit_json_counts(&json, "shape", map->shape, map->dims);
-    vit_json_g9s(&json, "map", map->values, count);
-    vit_json_open(&json, "outliers", '[');
-    for (size_t i = 0; map->outliers && i < map->rows * map->columns; i++)
-        if (map->outliers[i]) vit_json_count(&json, NULL, i);
-    vit_json_close(&json, ']');
+    vit_map_add_json(&json, name, q->model->model, q->options.method, &q->map, true);
     if (find_word(q, "pixels", word, sizeof word)) add_input(&json, q);
     vit_json_close(&json, '}');
     vit_string_add(&json.text, "\n");
