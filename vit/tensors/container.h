@@ -9,12 +9,12 @@ typedef struct vit_container {
     const char *kind; /* "safetensors" */
     /* Whether the file is of this kind, by its bytes, not by its name. */
     bool (*probe)(const uint8_t *bytes, size_t size);
-    /* Reads the descriptions of the tensors. The bytes are borrowed. Messages name the file. */
+    /* Reads the descriptions of the tensors. The bytes are borrowed. Messages name the file. What
+     * is in *state is closed also after a failure. */
     vit_status (*open)(void **state, const uint8_t *bytes, size_t size, const char *name,
                        vit_error *error);
     void (*close)(void *state);
-    size_t (*count)(const void *state);
-    const vit_tensor *(*at)(const void *state, size_t index);
+    const vit_tensor *(*list)(const void *state, size_t *count);
     /* Reads a tensor whose `data` is NULL: elements [count] of its type, in row-major order. May be
      * called from several threads. Messages do not name the file. NULL if every tensor has data. */
     vit_status (*fetch)(const void *state, size_t index, void *elements, vit_error *error);

@@ -125,28 +125,20 @@ static void npz_close(void *state) {
 static vit_status npz_open(void **state, const uint8_t *bytes, size_t size, const char *name,
                            vit_error *error) {
     npz *file = vit_alloc(1, sizeof *file);
-    *state = NULL;
+    *state = file;
     if (!file) return vit_fail_memory(error, name, sizeof *file);
     vit_status status = vit_zip_open(&file->zip, bytes, size, name, error);
-    if (status == VIT_OK) {
-        status = read_arrays(file, error);
-        if (status != VIT_OK) vit_fail_prefix(error, status, name);
-    }
-    if (status == VIT_OK)
-        *state = file;
-    else
-        npz_close(file);
-    return status;
+    if (status != VIT_OK) return status;
+    status = read_arrays(file, error);
+    return status == VIT_OK ? VIT_OK : vit_fail_prefix(error, status, name);
 }
 
 /* ---- access ---- */
 
-static size_t npz_count(const void *state) {
-    return ((const npz *)state)->zip.count;
-}
-
-static const vit_tensor *npz_at(const void *state, size_t index) {
-    return &((const npz *)state)->tensors[index];
+static const vit_tensor *npz_list(const void *state, size_t *count) {
+    const npz *file = state;
+    *count = file->zip.count;
+    return file->tensors;
 }
 
 static vit_status npz_fetch(const void *state, size_t index, void *elements, vit_error *error) {
@@ -174,6 +166,5 @@ const vit_container vit_container_npz = {.kind = "npz",
                                          .probe = npz_probe,
                                          .open = npz_open,
                                          .close = npz_close,
-                                         .count = npz_count,
-                                         .at = npz_at,
+                                         .list = npz_list,
                                          .fetch = npz_fetch};

@@ -251,31 +251,23 @@ static void pytorch_close(void *state) {
 static vit_status pytorch_open(void **state, const uint8_t *bytes, size_t size, const char *name,
                                vit_error *error) {
     pytorch *file = vit_alloc(1, sizeof *file);
-    *state = NULL;
+    *state = file;
     if (!file) return vit_fail_memory(error, name, sizeof *file);
     vit_status status = vit_zip_open(&file->zip, bytes, size, name, error);
-    if (status == VIT_OK) {
-        file->checked = vit_alloc(file->zip.count, sizeof *file->checked);
-        if (!file->checked) status = vit_fail_memory(error, "the archive", file->zip.count);
-        if (status == VIT_OK) status = check_byte_order(&file->zip, error);
-        if (status == VIT_OK) status = read_pickle(file, error);
-        if (status != VIT_OK) vit_fail_prefix(error, status, name);
-    }
-    if (status == VIT_OK)
-        *state = file;
-    else
-        pytorch_close(file);
-    return status;
+    if (status != VIT_OK) return status;
+    file->checked = vit_alloc(file->zip.count, sizeof *file->checked);
+    if (!file->checked) status = vit_fail_memory(error, "the archive", file->zip.count);
+    if (status == VIT_OK) status = check_byte_order(&file->zip, error);
+    if (status == VIT_OK) status = read_pickle(file, error);
+    return status == VIT_OK ? VIT_OK : vit_fail_prefix(error, status, name);
 }
 
 /* ---- access ---- */
 
-static size_t pytorch_count(const void *state) {
-    return ((const pytorch *)state)->count;
-}
-
-static const vit_tensor *pytorch_at(const void *state, size_t index) {
-    return &((const pytorch *)state)->tensors[index];
+static const vit_tensor *pytorch_list(const void *state, size_t *count) {
+    const pytorch *file = state;
+    *count = file->count;
+    return file->tensors;
 }
 
 static void copy_view(void *elements, const vit_tensor *t, const view *v, const uint8_t *storage) {
@@ -309,6 +301,5 @@ const vit_container vit_container_pytorch = {.kind = "pytorch",
                                              .probe = pytorch_probe,
                                              .open = pytorch_open,
                                              .close = pytorch_close,
-                                             .count = pytorch_count,
-                                             .at = pytorch_at,
+                                             .list = pytorch_list,
                                              .fetch = pytorch_fetch};

@@ -365,24 +365,18 @@ static vit_status read_header(header *h, const uint8_t *bytes, size_t size, vit_
 static vit_status safetensors_open(void **state, const uint8_t *bytes, size_t size,
                                    const char *name, vit_error *error) {
     header *h = vit_alloc(1, sizeof *h);
+    *state = h;
     if (!h) return vit_fail_memory(error, name, sizeof *h);
     const vit_status status = read_header(h, bytes, size, error);
-    if (status != VIT_OK) {
-        safetensors_close(h);
-        return vit_fail_prefix(error, status, name);
-    }
-    *state = h;
-    return VIT_OK;
+    return status == VIT_OK ? VIT_OK : vit_fail_prefix(error, status, name);
 }
 
 /* ---- access ---- */
 
-static size_t safetensors_count(const void *state) {
-    return ((const header *)state)->count;
-}
-
-static const vit_tensor *safetensors_at(const void *state, size_t index) {
-    return &((const header *)state)->tensors[index];
+static const vit_tensor *safetensors_list(const void *state, size_t *count) {
+    const header *file = state;
+    *count = file->count;
+    return file->tensors;
 }
 
 static const char *safetensors_metadata(const void *state, const char *key) {
@@ -398,6 +392,5 @@ const vit_container vit_container_safetensors = {.kind = "safetensors",
                                                  .probe = safetensors_probe,
                                                  .open = safetensors_open,
                                                  .close = safetensors_close,
-                                                 .count = safetensors_count,
-                                                 .at = safetensors_at,
+                                                 .list = safetensors_list,
                                                  .metadata = safetensors_metadata};

@@ -1,6 +1,5 @@
 #include "vit/tensors/shards.h"
 
-#include "vit/base/sys.h"
 #include "vit/formats/json.h"
 #include "vit/tensors/tensor.h"
 

@@ -11,25 +11,6 @@
 #error "tensors are used as they are in the file, little-endian, and this host is big-endian"
 #endif
 
-static const struct {
-    const char *name;
-    size_t size;
-} dtypes[] = {
-    [VIT_F64] = {"F64", 8},   [VIT_F32] = {"F32", 4}, [VIT_F16] = {"F16", 2},
-    [VIT_BF16] = {"BF16", 2}, [VIT_I64] = {"I64", 8}, [VIT_I32] = {"I32", 4},
-    [VIT_I16] = {"I16", 2},   [VIT_I8] = {"I8", 1},   [VIT_U8] = {"U8", 1},
-    [VIT_BOOL] = {"BOOL", 1},
-};
-VIT_CHECK_ROWS(dtypes, VIT_DTYPE_COUNT);
-
-const char *vit_dtype_name(vit_dtype dtype) {
-    return dtypes[dtype].name;
-}
-
-size_t vit_dtype_size(vit_dtype dtype) {
-    return dtypes[dtype].size;
-}
-
 const char *vit_name_text(char text[VIT_NAME_TEXT], const char *name) {
     size_t length = strlen(name);
     bool cut = length >= VIT_NAME_TEXT;
@@ -62,21 +43,33 @@ static float float_from_half(uint16_t half) {
     return value;
 }
 
-static void floats_from_f16(float *values, const unsigned char *data, size_t count) {
-    for (size_t i = 0; i < count; i++) {
+static vit_status floats_from_f32(float *values, const vit_tensor *tensor, vit_error *error) {
+    (void)error;
+    if (tensor->count > 0) memcpy(values, tensor->data, tensor->count * sizeof *values);
+    return VIT_OK;
+}
+
+static vit_status floats_from_f16(float *values, const vit_tensor *tensor, vit_error *error) {
+    (void)error;
+    const unsigned char *data = tensor->data;
+    for (size_t i = 0; i < tensor->count; i++) {
         uint16_t half;
         memcpy(&half, data + 2 * i, sizeof half);
         values[i] = float_from_half(half);
     }
+    return VIT_OK;
 }
 
-static void floats_from_bf16(float *values, const unsigned char *data, size_t count) {
-    for (size_t i = 0; i < count; i++) {
+static vit_status floats_from_bf16(float *values, const vit_tensor *tensor, vit_error *error) {
+    (void)error;
+    const unsigned char *data = tensor->data;
+    for (size_t i = 0; i < tensor->count; i++) {
         uint16_t high;
         memcpy(&high, data + 2 * i, sizeof high);
         uint32_t bits = (uint32_t)high << 16;
         memcpy(&values[i], &bits, sizeof bits);
     }
+    return VIT_OK;
 }
 
 static vit_status fail_element(const vit_tensor *tensor, size_t index, const char *value,
@@ -101,38 +94,26 @@ static vit_status floats_from_f64(float *values, const vit_tensor *tensor, vit_e
     return VIT_OK;
 }
 
-static int64_t integer_at(vit_dtype dtype, const unsigned char *data, size_t i) {
-    int64_t i64;
-    int32_t i32;
-    int16_t i16;
-    switch (dtype) {
-    case VIT_I64:
-        memcpy(&i64, data + 8 * i, sizeof i64);
-        return i64;
-    case VIT_I32:
-        memcpy(&i32, data + 4 * i, sizeof i32);
-        return i32;
-    case VIT_I16:
-        memcpy(&i16, data + 2 * i, sizeof i16);
-        return i16;
-    case VIT_I8:
-        return (int8_t)data[i];
-    case VIT_U8:
-    case VIT_BOOL:
-    case VIT_F64: /* and these three are no integers */
-    case VIT_F32:
-    case VIT_F16:
-    case VIT_BF16:
-    case VIT_DTYPE_COUNT:
-        break;
-    }
-    return data[i];
+/* A signed integer of 1 to 8 bytes. */
+static int64_t integer_at(const vit_tensor *tensor, size_t i) {
+    const size_t size = vit_dtype_size(tensor->dtype);
+    const uint64_t sign = UINT64_C(1) << (8 * size - 1);
+    uint64_t bits = 0;
+    memcpy(&bits, (const unsigned char *)tensor->data + size * i, size);
+    return (int64_t)((bits ^ sign) - sign);
+}
+
+static vit_status floats_from_u8(float *values, const vit_tensor *tensor, vit_error *error) {
+    (void)error;
+    for (size_t i = 0; i < tensor->count; i++)
+        values[i] = (float)((const unsigned char *)tensor->data)[i];
+    return VIT_OK;
 }
 
 static vit_status floats_from_integers(float *values, const vit_tensor *tensor, vit_error *error) {
     char text[32];
     for (size_t i = 0; i < tensor->count; i++) {
-        int64_t integer = integer_at(tensor->dtype, tensor->data, i);
+        int64_t integer = integer_at(tensor, i);
         values[i] = (float)integer;
         /* The largest integers are rounded to 2^63, which is no int64_t. */
         if (values[i] >= 0x1p63f || (int64_t)values[i] != integer) {
@@ -143,33 +124,46 @@ static vit_status floats_from_integers(float *values, const vit_tensor *tensor, 
     return VIT_OK;
 }
 
-vit_status vit_tensor_floats(const vit_tensor *tensor, float *values, vit_error *error) {
+static vit_status refuse_bool(float *values, const vit_tensor *tensor, vit_error *error) {
+    (void)values;
     char name[VIT_NAME_TEXT];
-    switch (tensor->dtype) {
-    case VIT_F32:
-        if (tensor->count > 0) memcpy(values, tensor->data, tensor->count * sizeof *values);
-        return VIT_OK;
-    case VIT_F16:
-        floats_from_f16(values, tensor->data, tensor->count);
-        return VIT_OK;
-    case VIT_BF16:
-        floats_from_bf16(values, tensor->data, tensor->count);
-        return VIT_OK;
-    case VIT_F64:
-        return floats_from_f64(values, tensor, error);
-    case VIT_BOOL:
-        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "tensor '%s' is of type BOOL, expected numbers",
-                        vit_name_text(name, tensor->name));
-    case VIT_I64:
-    case VIT_I32:
-    case VIT_I16:
-    case VIT_I8:
-    case VIT_U8:
-    case VIT_DTYPE_COUNT:
-        break;
-    }
-    return floats_from_integers(values, tensor, error);
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED, "tensor '%s' is of type BOOL, expected numbers",
+                    vit_name_text(name, tensor->name));
+}
+
+static const struct {
+    const char *name;
+    size_t size;
+    bool weights; /* they may be weights */
+    vit_status (*floats)(float *values, const vit_tensor *tensor, vit_error *error);
+} dtypes[] = {
+    [VIT_F64] = {"F64", 8, true, floats_from_f64},
+    [VIT_F32] = {"F32", 4, true, floats_from_f32},
+    [VIT_F16] = {"F16", 2, true, floats_from_f16},
+    [VIT_BF16] = {"BF16", 2, true, floats_from_bf16},
+    [VIT_I64] = {"I64", 8, false, floats_from_integers},
+    [VIT_I32] = {"I32", 4, false, floats_from_integers},
+    [VIT_I16] = {"I16", 2, false, floats_from_integers},
+    [VIT_I8] = {"I8", 1, false, floats_from_integers},
+    [VIT_U8] = {"U8", 1, false, floats_from_u8},
+    [VIT_BOOL] = {"BOOL", 1, false, refuse_bool},
+};
+VIT_CHECK_ROWS(dtypes, VIT_DTYPE_COUNT);
+
+const char *vit_dtype_name(vit_dtype dtype) {
+    return dtypes[dtype].name;
+}
+
+size_t vit_dtype_size(vit_dtype dtype) {
+    return dtypes[dtype].size;
+}
+
+bool vit_dtype_holds_weights(vit_dtype dtype) {
+    return dtypes[dtype].weights;
+}
+
+vit_status vit_tensor_floats(const vit_tensor *tensor, float *values, vit_error *error) {
+    return dtypes[tensor->dtype].floats(values, tensor, error);
 }
 
 vit_status vit_tensor_check_finite(const vit_tensor *tensor, const float *values,

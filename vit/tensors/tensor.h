@@ -21,6 +21,7 @@ typedef enum vit_dtype {
 
 const char *vit_dtype_name(vit_dtype dtype); /* as in safetensors: "F32" */
 size_t vit_dtype_size(vit_dtype dtype);      /* bytes of an element */
+bool vit_dtype_holds_weights(vit_dtype dtype);
 
 #define VIT_MAX_DIMS 8
 

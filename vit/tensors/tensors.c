@@ -63,6 +63,7 @@ static vit_status add_part(vit_tensors *file, const uint8_t *bytes, size_t size,
                                         : vit_fail_memory(error, name, sizeof p);
     if (status == VIT_OK) status = p.container->open(&p.state, bytes, size, name, error);
     if (status != VIT_OK) {
+        if (p.state) p.container->close(p.state);
         vit_free(p.name);
         vit_unmap_file(&map);
         return status;
@@ -79,16 +80,15 @@ static int compare_entries(const void *a, const void *b) {
 }
 
 static vit_status list_entries(vit_tensors *file, vit_error *error) {
-    size_t count = 0;
-    for (size_t p = 0; p < file->part_count; p++)
-        count += file->parts[p].container->count(file->parts[p].state);
+    size_t count = 0, own;
+    for (size_t p = 0; p < file->part_count; p++, count += own)
+        file->parts[p].container->list(file->parts[p].state, &own);
     file->entries = vit_alloc(count, sizeof *file->entries);
     if (!file->entries) return vit_fail_memory(error, file->name, count * sizeof *file->entries);
     for (size_t p = 0; p < file->part_count; p++) {
-        const part *from = &file->parts[p];
-        for (size_t i = 0; i < from->container->count(from->state); i++)
-            file->entries[file->count++] =
-                (entry){*from->container->at(from->state, i), .part = p, .index = i};
+        const vit_tensor *tensors = file->parts[p].container->list(file->parts[p].state, &own);
+        for (size_t i = 0; i < own; i++)
+            file->entries[file->count++] = (entry){tensors[i], .part = p, .index = i};
     }
     qsort(file->entries, count, sizeof *file->entries, compare_entries);
     for (size_t i = 1; i < count; i++) {
@@ -294,25 +294,6 @@ static vit_status fetch_floats(const part *from, const entry *e, float *values, 
     return status;
 }
 
-static bool holds_weights(vit_dtype dtype) {
-    switch (dtype) {
-    case VIT_F64:
-    case VIT_F32:
-    case VIT_F16:
-    case VIT_BF16:
-        return true;
-    case VIT_I64:
-    case VIT_I32:
-    case VIT_I16:
-    case VIT_I8:
-    case VIT_U8:
-    case VIT_BOOL:
-    case VIT_DTYPE_COUNT:
-        break;
-    }
-    return false;
-}
-
 /* The elements as they are, whatever their type. */
 static vit_status read_elements(const vit_tensors *file, const vit_tensor *tensor, float *values,
                                 vit_error *error) {
@@ -404,7 +385,7 @@ vit_status vit_tensors_read(const vit_tensors *file, const vit_tensor *tensor, f
                             vit_error *error) {
     char shown[VIT_NAME_TEXT];
     if (vit_tensors_scales(file, tensor)) return read_rounded(file, tensor, values, error);
-    if (holds_weights(tensor->dtype)) return read_elements(file, tensor, values, error);
+    if (vit_dtype_holds_weights(tensor->dtype)) return read_elements(file, tensor, values, error);
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: tensor '%s' is of type %s, expected weights: F32, F16, BF16 or F64, or I8 "
                     "with scales in '%s" SCALE_ENDING "'",

@@ -3,7 +3,6 @@
 
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/base/text.h"
 #include "vit/formats/inflate.h"
 #include "vit/tensors/tensor.h"
 
