@@ -138,11 +138,7 @@ void vit_cifar_unpack(uint8_t *pixels, uint16_t *labels, const uint8_t *bytes, s
 /* *path = NAME or NAME.gz in the directory, freed by vit_free; NULL if neither is there. */
 static vit_status find(char **path, const vit_listing *directory, const char *name,
                        vit_error *error) {
-    char packed[64];
-    snprintf(packed, sizeof packed, "%s.gz", name);
-    const char *found = vit_listing_has(directory, name)     ? name
-                        : vit_listing_has(directory, packed) ? packed
-                                                             : NULL;
+    const char *found = vit_listing_find(directory, name);
     *path = NULL;
     if (!found) return VIT_OK;
     *path = vit_path_join(directory->path, found);
@@ -155,15 +151,9 @@ static size_t file_count(const cifar_set *s, part p) {
     return n;
 }
 
-static bool has(const vit_listing *directory, const char *name) {
-    char packed[64];
-    snprintf(packed, sizeof packed, "%s.gz", name);
-    return vit_listing_has(directory, name) || vit_listing_has(directory, packed);
-}
-
 static bool has_part(const cifar_set *s, part p, const vit_listing *directory) {
     for (size_t i = 0; i < file_count(s, p); i++)
-        if (has(directory, s->files[p][i])) return true;
+        if (vit_listing_find(directory, s->files[p][i])) return true;
     return false;
 }
 
@@ -171,7 +161,7 @@ static bool has_part(const cifar_set *s, part p, const vit_listing *directory) {
  * are, so that its "meta" must be beside them. */
 static bool is_of(const cifar_set *s, const vit_listing *directory) {
     const bool needs_names = s->is_python && s->classes == 100;
-    if (needs_names && !has(directory, s->label_file)) return false;
+    if (needs_names && !vit_listing_find(directory, s->label_file)) return false;
     return has_part(s, TRAIN, directory) || has_part(s, TEST, directory);
 }
 

@@ -16,7 +16,6 @@
 #include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -292,6 +291,11 @@ static vit_status check_names(const vit_tree *tree, const char *path, vit_error 
         named++;
     }
     if (named == 0 || (named == 1 && trains && tree->class_count > 2)) return VIT_OK;
+    if (tree->class_count == 1)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: its folder %s holds pictures, expected a folder for each class in it, "
+                        "or a table of their classes beside it (train.csv)",
+                        path, tree->classes[first]);
     return vit_fail(error, VIT_ERROR_FORMAT,
                     "%s: one of its %zu classes would be called %s, as a part of data is: a part "
                     "holds a folder for each class (train/CLASS/..., test/CLASS/...); if it is a "
@@ -324,8 +328,8 @@ static vit_status check_classes(const vit_tree *tree, const left_out *l, const c
     if (tree->class_count > 1) return VIT_OK;
     return vit_fail(error, VIT_ERROR_FORMAT,
                     "%s: holds one folder of pictures, %s, expected one for each of two or more "
-                    "classes",
-                    path, tree->classes[0]);
+                    "classes; if the classes are folders in it, name %s/%s",
+                    path, tree->classes[0], path, tree->classes[0]);
 }
 
 /* Why there are no pictures for the test. Freed by vit_string_free. */

@@ -1,5 +1,4 @@
 #include "datasets/idx_sets.h"
-#include "datasets/gzip.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/utf8.h"

@@ -71,6 +71,11 @@ static vit_tree_kind kind_of_row(const vit_listed_table *t, const char *file, co
     return kind != VIT_TREE_KINDS ? kind : VIT_TREE_TRAIN;
 }
 
+/* In a table of Windows, folders are separated by \\. */
+static void use_slashes(char *path) {
+    while ((path = strchr(path, '\\'))) *path = '/';
+}
+
 static vit_status add_row(vit_listed_table *t, const char *file, const char *class,
                           const char *part, size_t line, vit_error *error) {
     if (*file == 0 || (*class == 0 && !t->multi_label))
@@ -220,6 +225,7 @@ static vit_status read_csv(vit_listed_table *t, char *text, vit_error *error) {
                               csv.line, csv.count, columns);
         else if (names)
             status = classes_of_columns(&ones, t, &csv, names, file, part, error);
+        if (status == VIT_OK) use_slashes(csv.fields[file]);
         if (status == VIT_OK)
             status = add_row(t, csv.fields[file], names ? ones.text : csv.fields[class],
                              part < columns ? csv.fields[part] : NULL, csv.line, error);

@@ -25,6 +25,18 @@ bool vit_listing_has(const vit_listing *directory, const char *name) {
     return false;
 }
 
+const char *vit_listing_find(const vit_listing *directory, const char *name) {
+    const size_t length = strlen(name);
+    const char *packed = NULL;
+    for (size_t i = 0; i < directory->count; i++) {
+        const char *found = directory->names[i];
+        if (strncmp(found, name, length) != 0) continue;
+        if (found[length] == '\0') return found;
+        if (strcmp(found + length, ".gz") == 0) packed = found;
+    }
+    return packed;
+}
+
 #define NAMES_SHOWN 4
 
 /* What people download that is not read, by the ends of the names, and what to do about it. */

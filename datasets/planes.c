@@ -41,16 +41,10 @@ static const planes_set sets[] = {
 
 /* ---- files ---- */
 
-static bool has(const vit_listing *directory, const char *name) {
-    char packed[64];
-    snprintf(packed, sizeof packed, "%s.gz", name);
-    return vit_listing_has(directory, name) || vit_listing_has(directory, packed);
-}
-
 static const planes_set *recognise(const vit_listing *directory) {
     for (size_t i = 0; i < VIT_COUNT(sets); i++)
         for (part p = 0; p < PARTS; p++)
-            if (has(directory, sets[i].pictures[p])) return &sets[i];
+            if (vit_listing_find(directory, sets[i].pictures[p])) return &sets[i];
     return NULL;
 }
 
@@ -60,15 +54,13 @@ static bool probe(const vit_listing *directory) {
 
 static vit_status load(vit_bytes *out, char **path, const vit_listing *directory, const char *name,
                        vit_error *error) {
-    char packed[64];
-    snprintf(packed, sizeof packed, "%s.gz", name);
-    const bool is_packed = !vit_listing_has(directory, name);
+    const char *found = vit_listing_find(directory, name);
     *out = (vit_bytes){0};
-    *path = vit_path_join(directory->path, is_packed ? packed : name);
-    if (!*path) return vit_fail_memory(error, "a path", strlen(directory->path) + sizeof packed);
-    if (is_packed && !vit_listing_has(directory, packed))
-        return vit_fail(error, VIT_ERROR_IO, "%s: has no %s (or %s)", directory->path, name,
-                        packed);
+    *path = vit_path_join(directory->path, found ? found : name);
+    if (!*path) return vit_fail_memory(error, "a path", strlen(directory->path) + strlen(name));
+    if (!found)
+        return vit_fail(error, VIT_ERROR_IO, "%s: has no %s (or %s.gz)", directory->path, name,
+                        name);
     return vit_read_plain_or_gzip(out, *path, MAX_FILE, error);
 }
 
@@ -167,7 +159,7 @@ static vit_status read_part(taken *t, const planes_set *s, part p, bool needed,
                             const vit_listing *directory, vit_error *error) {
     vit_bytes file;
     char *path;
-    if (!needed && !has(directory, s->pictures[p])) return VIT_OK;
+    if (!needed && !vit_listing_find(directory, s->pictures[p])) return VIT_OK;
     if (s->labels[p]) return take_plain(t, s, p, directory, error);
     vit_status status = load(&file, &path, directory, s->pictures[p], error);
     if (status == VIT_OK) status = take_arrays(t, s, &file, path, error);

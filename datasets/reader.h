@@ -26,6 +26,9 @@ typedef struct vit_reader {
 /* Whether the name is in the directory. */
 bool vit_listing_has(const vit_listing *directory, const char *name);
 
+/* The name of the file there that is called `name`, or else `name`.gz; NULL: there is none. */
+const char *vit_listing_find(const vit_listing *directory, const char *name);
+
 /* If data have no test part, one record in this many is the test. */
 #define VIT_TEST_SHARE 6
 

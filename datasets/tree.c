@@ -4,6 +4,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/formats/sha256.h"
+#include "vit/text/decompose.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +15,6 @@
 #define MAX_CLASSES 65536
 
 /* ---- folders ---- */
-
-/* Not hidden, and not left by macOS, Windows or a NAS. */
-static bool is_visible(const char *name) {
-    return vit_name_is_wanted(name);
-}
 
 static vit_status join(char **path, const char *directory, const char *name, vit_error *error) {
     *path = vit_path_join(directory, name);
@@ -41,7 +37,7 @@ static vit_status list_folders(char ***names, size_t *count, vit_tree *tree, con
     vit_status status = vit_list_directory(names, &all, directory, error);
     for (size_t i = 0; i < all && status == VIT_OK; i++) {
         char *path, *name = (*names)[i];
-        if (!is_visible(name)) continue;
+        if (!vit_name_is_wanted(name)) continue;
         status = join(&path, directory, name, error);
         if (status != VIT_OK) break;
         if (vit_path_look(path) == VIT_PATH_DIRECTORY && !vit_path_leads_back(path))
@@ -69,6 +65,26 @@ static bool among(const char *name, char *const *names, size_t count, size_t *in
         else
             low = middle + 1;
     }
+    return false;
+}
+
+/* Whether the names are alike in Unicode, such as é written as one character or as two. */
+static bool alike(const char *a, const char *b) {
+    vit_string one = {0}, other = {0};
+    vit_string_add_decomposed(&one, a);
+    vit_string_add_decomposed(&other, b);
+    const bool equal =
+        one.text && other.text && !one.failed && !other.failed && strcmp(one.text, other.text) == 0;
+    vit_string_free(&one);
+    vit_string_free(&other);
+    return equal;
+}
+
+/* *label: the class that a folder is of. */
+static bool find_class(const vit_tree *tree, const char *name, size_t *label) {
+    if (among(name, tree->classes, tree->class_count, label)) return true;
+    for (*label = 0; *label < tree->class_count; ++*label)
+        if (alike(name, tree->classes[*label])) return true;
     return false;
 }
 
@@ -126,7 +142,7 @@ static vit_status walk(vit_tree_part *part, const char *directory, size_t name, 
     size_t count;
     vit_status status = vit_list_directory(&names, &count, directory, error);
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
-        if (!is_visible(names[i])) continue;
+        if (!vit_name_is_wanted(names[i])) continue;
         status = join(&path, directory, names[i], error);
         if (status == VIT_OK) status = add_entry(part, path, name, label, depth, error);
     }
@@ -257,7 +273,7 @@ vit_tree_kind vit_tree_kind_of(const char *name) {
     return found;
 }
 
-/* How usual a part's name is: its place among the words, or SPELLINGS for a loose one. */
+/* The place of a part's name among its words, the most usual first; SPELLINGS: a looser name. */
 static int rank_of(const char *name, vit_tree_kind kind) {
     int i = 0;
     while (i < SPELLINGS && part_words[kind][i] && strcmp(name, part_words[kind][i]) != 0) i++;
@@ -307,7 +323,7 @@ static vit_status find_strays(vit_tree *tree, const layout *l, const char *root,
     size_t count;
     vit_status status = vit_list_directory(&names, &count, root, error);
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
-        bool is_part = !is_visible(names[i]);
+        bool is_part = !vit_name_is_wanted(names[i]);
         for (vit_tree_kind k = 0; k < VIT_TREE_KINDS; k++)
             is_part = is_part || (l->names[k] && strcmp(names[i], l->names[k]) == 0);
         if (is_part) continue;
@@ -400,7 +416,7 @@ static vit_status scan_other(vit_tree *tree, vit_tree_part *part, const char *di
     size_t count, label;
     vit_status status = list_folders(&names, &count, tree, directory, error);
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
-        if (!among(names[i], tree->classes, tree->class_count, &label))
+        if (!find_class(tree, names[i], &label))
             status = vit_fail(error, VIT_ERROR_MISMATCH,
                               "%s: has a folder %s, which the training part has not: its pictures "
                               "could not be answered",

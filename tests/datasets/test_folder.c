@@ -203,6 +203,25 @@ static void test_test_part_alone(void **state) {
                "a folder per class");
 }
 
+/* Folders of the parts are of one class if their names are alike in Unicode. */
+static void test_names_alike(void **state) {
+    vit_dataset set;
+    put_class("d/train/caf\xc3\xa9", 3, 32, 10); /* é as one character, and as two */
+    put_class("d/train/the", 3, 32, 20);
+    put_class("d/test/cafe\xcc\x81", 2, 32, 10);
+    open_set(&set, "d", &any);
+    assert_true(set.classes == 2 && set.train.count == 6 && set.test.count == 2);
+    assert_true(set.test.labels[0] == set.train.labels[0]);
+    vit_dataset_close(&set);
+    put_class("d/test/cafe", 2, 32, 10);
+    refuse_set("d", &any, VIT_ERROR_MISMATCH, "has a folder cafe,", "has not");
+    put_class("e/train", 4, 32, 10);
+    refuse_set("e", &any, VIT_ERROR_FORMAT, "its folder train holds pictures", "train.csv");
+    put_class("f/pets/cat", 3, 32, 10);
+    put_class("f/pets/dog", 3, 32, 10);
+    refuse_set("f", &any, VIT_ERROR_FORMAT, "f: holds one folder of pictures", "name f/pets");
+}
+
 /* A class may be called train. */
 static void test_class_called_train(void **state) {
     vit_dataset set;
@@ -462,6 +481,7 @@ int main(void) {
         IN_DIRECTORY(test_what_a_model_was_trained_on),
         IN_DIRECTORY(test_train_part_alone),
         IN_DIRECTORY(test_test_part_alone),
+        IN_DIRECTORY(test_names_alike),
         IN_DIRECTORY(test_class_called_train),
         IN_DIRECTORY(test_sides),
         IN_DIRECTORY(test_preparation),

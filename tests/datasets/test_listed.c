@@ -97,7 +97,8 @@ static void test_kaggle(void **state) {
     put_pictures("c/Train/1", 8);
     put_pictures("c/Test", 4);
     put_rows("c/Train.csv", "Width,Height,ClassId,Path", "16,16,%2$s,Train/1/%1$d.png\n", 8);
-    put_rows("c/Test.csv", "Width,Height,ClassId,Path", "16,16,%2$s,Test/%1$d.png\n", 4);
+    put_rows("c/Test.csv", "Width,Height,ClassId,Path", "16,16,%2$s,Test\\%1$d.png\n",
+             4); /* of Windows */
     check_cats_and_dogs("c", 8, 4);
     put_pictures("d/p", 14);
     put_rows("d/annotations.csv", "path\tset\tclass", "p/%d.png\ttrain\t%s\n", 14);
