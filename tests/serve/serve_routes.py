@@ -167,6 +167,11 @@ def torchserve(s):
           [p["predictions"] for p in got[1]["predictions"]] ==
           [wanted(i, "--top", "2") for i in range(2)], got)
     refused(s, "/predictions/mnist", {"picture": coded[0]}, 400, "without \"b64\"")
+    for path, body, key in (("/predictions/mnist", {"data": coded[0]}, "top"),
+                            ("/v1/models/mnist:predict", {"instances": [coded[0]]}, "top"),
+                            ("/models/mnist", {"inputs": coded[0]}, "top_k")):
+        refused(s, path, {**body, "parameters": {"topk": 1}}, 400, "did you mean \"%s\"" % key)
+        refused(s, path, {**body, key: 1}, 400, "\"%s\" is read in \"parameters\"" % key)
 
 
 def forms(s):
@@ -180,7 +185,7 @@ def forms(s):
     got = curl("/predictions/mnist", "user=me", file, "top=1", "note=")
     check("a form's options are read, other fields passed over",
           got[0]["predictions"] == wanted(0, "--top", "1"), got)
-    got = curl("/models/mnist", "function_to_apply=sigmoid", file, "top_k=10", "top=1")
+    got = curl("/models/mnist", "function_to_apply=sigmoid", file, "top_k=10", "note=1")
     check("by the names of their route", len(got[0]) == 10 and
           sum(p["score"] for p in got[0]) != 1, got)
     got = curl("/v1/explain", "method=rollout", file)
@@ -190,6 +195,7 @@ def forms(s):
             ("/predictions/mnist?top=3", [file, "top=4"], "given twice"),
             ("/models/mnist", [file, "function_to_apply=relu"], "expected softmax"),
             ("/predictions/mnist", ["top=3"], "no picture"),
+            ("/predictions/mnist", [file, "topk=3"], "did you mean top?"),
             ("/predictions/mnist", [file, "top=" + "1" * 2000], "too long")):
         got = curl(path, *fields)
         check("%s %s: %s" % (path, fields[-1][:20], text), text in got.get("error", ""), got)

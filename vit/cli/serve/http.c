@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "vit/base/sys.h"
 #include "vit/cli/serve/access_log.h"

@@ -18,8 +18,14 @@ const char *serve_argument(const serve_request *request, const char *name) {
 bool serve_take_field(serve_request *r, const char *name, const void *value, size_t size,
                       serve_reply *reply) {
     const char *known = NULL, *given = serve_argument(r, name);
-    for (size_t i = 0; r->options && r->options[i] && !known; i++)
-        if (strcmp(r->options[i], name) == 0) known = r->options[i];
+    size_t count = 0;
+    for (; r->options && r->options[count] && !known; count++)
+        if (strcmp(r->options[count], name) == 0) known = r->options[count];
+    const char *near = known || !r->options ? NULL : vit_nearest(name, r->options, count);
+    if (near) {
+        serve_fail(reply, 400, "%.32s: there is no such field, did you mean %s?", name, near);
+        return false;
+    }
     if (!known || size == 0) return true;
     if (memchr(value, '\0', size)) {
         serve_fail(reply, 400, "%s: the field has a zero byte", name);

@@ -1,7 +1,6 @@
 /* vit-serve: classifies pictures over HTTP. */
 #include <signal.h>
 #include <stddef.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "vit/base/parallel.h"

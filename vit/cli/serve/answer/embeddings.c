@@ -4,7 +4,6 @@
 #include "vit/cli/serve/answer/classify.h"
 #include "vit/cli/serve/answer/pictures.h"
 #include "vit/cli/serve/route.h"
-#include "vit/formats/page.h"
 
 static void add_embedding(vit_json_out *json, const serve_answers *a, size_t i, bool as_base64) {
     const size_t width = a->model->info.features;

@@ -1,7 +1,6 @@
 /* What the other servers' clients ask before they send a picture: which models there are, whether
  * they are ready, and what their inputs and outputs are. The protocols are V1 and V2 of KServe (V2
  * is Triton's as well) and TorchServe's. predict.c and kserve_infer.c compute. */
-#include <string.h>
 
 #include "vit/cli/serve/answer/kserve.h"
 #include "vit/cli/serve/route.h"

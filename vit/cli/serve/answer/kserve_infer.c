@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "vit/base/size.h"
-#include "vit/base/sys.h"
 #include "vit/cli/serve/answer/kserve.h"
 #include "vit/cli/serve/answer/pictures.h"
 #include "vit/cli/serve/route.h"

@@ -1,7 +1,5 @@
 #include "vit/cli/serve/answer/pictures.h"
 
-#include <stdlib.h>
-#include <string.h>
 
 #include "vit/base/sys.h"
 #include "vit/cli/serve/answer/base64.h"

@@ -1,5 +1,6 @@
 /* Classes of pictures, for the clients of TorchServe, of KServe's V1 protocol, and of Hugging Face.
  */
+#include <string.h>
 #include <strings.h>
 
 #include "vit/cli/parts/answers.h"
@@ -112,6 +113,29 @@ static bool read_json_flag(bool *flag, const json_t *parameters, const char *key
     return json_is_boolean(value);
 }
 
+/* Whether every key of "parameters" is an argument of the route, and none of these stands beside
+ * "parameters", where it would be passed over. */
+static bool check_parameters(const serve_request *request, json_t *object, serve_reply *reply) {
+    const char *key;
+    json_t *value;
+    for (const char *const *known = request->options; *known; known++) {
+        if (!is_given(json_object_get(object, *known))) continue;
+        serve_fail(reply, 400, "\"%s\" is read in \"parameters\": {\"parameters\": {\"%s\": ...}}",
+                   *known, *known);
+        return false;
+    }
+    json_object_foreach(json_object_get(object, "parameters"), key, value) {
+        size_t count = 0;
+        while (request->options[count] && strcmp(request->options[count], key) != 0) count++;
+        if (request->options[count] || !is_given(value)) continue;
+        const char *near = vit_nearest(key, request->options, count);
+        serve_fail(reply, 400, "\"parameters\": there is no \"%.32s\"%s%s%s", key,
+                   near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+        return false;
+    }
+    return true;
+}
+
 /* ---- TorchServe, and KServe's V1 protocol ---- */
 
 /* The object that vit-classify --json prints. */
@@ -139,7 +163,8 @@ static void predict_json(serve_request *request, json_t *object, answer_form *fo
                  *parameters = json_object_get(object, "parameters");
     serve_instances sent;
     form->is_list = form->is_wrapped = list;
-    if (!read_json_top(&form->top, parameters, "top", reply) ||
+    if (!check_parameters(request, object, reply) ||
+        !read_json_top(&form->top, parameters, "top", reply) ||
         !read_json_flag(&form->logits, parameters, "logits", reply))
         return;
     serve_model *model = serve_model_take(request->server->models, request->model);
@@ -229,7 +254,8 @@ static bool read_inputs(serve_pictures *sent, answer_form *form, const serve_req
     if (!object) return false;
     const json_t *parameters = json_object_get(object, "parameters"),
                  *function = json_object_get(parameters, "function_to_apply");
-    bool fine = read_json_top(&form->top, parameters, "top_k", reply);
+    bool fine = check_parameters(request, object, reply) &&
+                read_json_top(&form->top, parameters, "top_k", reply);
     if (fine && is_given(function) && !json_is_string(function)) {
         serve_fail(reply, 400, "\"function_to_apply\": expected softmax, sigmoid or none");
         fine = false;
