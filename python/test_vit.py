@@ -148,6 +148,15 @@ class TestVit(unittest.TestCase):
             np.testing.assert_array_equal(model.logits(opened), want)
             np.testing.assert_array_equal(model.logits(opened[0]), want[0])
 
+    def test_sizes_and_numbers_out_of_range(self):
+        for top in (0, -1):
+            with self.assertRaisesRegex(ValueError, "expected at least 1"):
+                self.model.classify(NINE, top=top)
+        self.assertEqual(len(self.model.classify(NINE, top=99)), 10)
+        for size in ((28,), (28, 28, 3)):
+            with self.assertRaisesRegex(ValueError, "height and width"):
+                vit.Model(size=size)
+
     def test_prepared(self):
         images, labels = drawn(64)
         logits = self.model.prepared(images)

@@ -204,6 +204,15 @@ def _pixels_of(image: Any, turns: bool) -> np.ndarray:
     return np.asarray(image)
 
 
+def _pair(size: Optional[Sequence[int]]) -> Sequence[int]:
+    """Height and width; 0, 0 where no size is given."""
+    if size is None:
+        return 0, 0
+    if len(size) != 2:
+        raise ValueError(f"size={size!r}, expected one number, or height and width")
+    return size
+
+
 class Model:
     """A model: a file of this library, published weights (a file or a directory), the bytes of such
     a file, or the name of a shipped one, such as "mnist".
@@ -221,7 +230,7 @@ class Model:
                  config: Union[str, os.PathLike, None] = None,
                  labels: Union[str, os.PathLike, None] = None, turn: str = "model",
                  threads: int = 0, precision: str = "f32"):
-        height, width = (size, size) if isinstance(size, int) else (size or (0, 0))
+        height, width = (size, size) if isinstance(size, int) else _pair(size)
         handle, error = ctypes.c_void_p(), _api.vit_error()
         precision = _available(precision)
         options = _options(_api.vit_model_options, config=config, labels=labels, height=height,
@@ -344,6 +353,8 @@ class Model:
     def classify(self, pictures: Union[Picture, Sequence[Picture]],
                  top: int = 5) -> Union[List[Answer], List[List[Answer]]]:
         """The `top` likeliest classes, the likeliest first."""
+        if top < 1:
+            raise ValueError(f"top={top!r}, expected at least 1")
         probabilities = self.probabilities(pictures)
         answers = [[Answer(self.labels[i], float(row[i]), int(i))
                     for i in np.argsort(-row, kind="stable")[:top]]
