@@ -266,7 +266,7 @@ static vit_status fill_all(vit_exported *out, const exporter *e, const vit_model
         else
             take_matrix(at, p, from);
         if (p->below)
-            memcpy(at + p->p->count, values + p->below->offset, p->below->count * sizeof *at);
+            memcpy(at + p->p->count, m->values + p->below->offset, p->below->count * sizeof *at);
         out->tensors[i].data = at;
         at += out->tensors[i].count;
     }
