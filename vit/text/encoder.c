@@ -226,6 +226,18 @@ static vit_status encode_part(vit_ids_list *out, const vit_tokenizer *t, const c
     return VIT_OK;
 }
 
+/* The ids of a part, without those of what the normaliser put in front of it. */
+static vit_status encode_text(vit_ids_list *out, const vit_tokenizer *t, const char *text,
+                              size_t length, vit_error *error) {
+    const size_t before = out->count, leading = t->encoder->leading;
+    const vit_status status = encode_part(out, t, text, length, error);
+    if (status != VIT_OK || leading == 0 || out->count < before + leading) return status;
+    out->count -= leading;
+    memmove(out->ids + before, out->ids + before + leading,
+            (out->count - before) * sizeof *out->ids);
+    return VIT_OK;
+}
+
 static vit_status encode_parts(vit_ids_list *out, const vit_tokenizer *t, vit_parts *parts,
                                vit_error *error) {
     const vit_rules *rules = &t->encoder->splitters;
@@ -237,7 +249,7 @@ static vit_status encode_parts(vit_ids_list *out, const vit_tokenizer *t, vit_pa
         if (p->id != VIT_NO_ID)
             status = vit_ids_put(out, p->id, error);
         else
-            status = encode_part(out, t, parts->text.text + p->at, p->length, error);
+            status = encode_text(out, t, parts->text.text + p->at, p->length, error);
     }
     return status;
 }

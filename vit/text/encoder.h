@@ -28,8 +28,8 @@ typedef enum vit_rule_kind {
     VIT_RULE_BERT,          /* cleans, spaces, accents, lower */
     VIT_RULE_CHARSMAP,      /* SentencePiece's table, as the library tokenizers applies it */
     VIT_RULE_SENTENCEPIECE, /* the same as the library sentencepiece does, and its spaces */
-    VIT_RULE_SIGLIP,        /* lower case if `lower`, no ASCII punctuation, single spaces */
-    VIT_RULE_ALPHABET,      /* bytes -> GPT-2's characters for them */
+    VIT_RULE_SIGLIP, /* content, then lower case if `lower`, no ASCII punctuation, single spaces */
+    VIT_RULE_ALPHABET, /* bytes -> GPT-2's characters for them */
     /* text -> parts */
     VIT_RULE_BYTE_LEVEL, /* prefix: a space in front; pattern, or none; then as ALPHABET */
     VIT_RULE_METASPACE,  /* content for a space; prepend; splits */
@@ -58,9 +58,7 @@ typedef struct vit_rule {
     vit_behaviour behaviour;
     vit_prepend prepend;
     bool invert, left, right, prefix, splits, cleans, spaces, accents, lower;
-    /* SENTENCEPIECE: a space in front, or only where the whole text begins; spaces that are too
-     * many are kept */
-    bool dummy, once, extra;
+    bool dummy, extra; /* SENTENCEPIECE: a space in front; spaces that are too many are kept */
     vit_charsmap *map;
 } vit_rule;
 
@@ -140,6 +138,7 @@ struct vit_encoder {
     size_t added_count, added_capacity, raw_count;
     vit_ids_list before, after; /* around every text */
     bool after_once;            /* a text that ends so gets no second one */
+    size_t leading;             /* so many ids of a text are of what its normaliser puts in front */
     size_t most;                /* of tokenizer.json's truncation; 0: none */
     bool cuts_left;
 };
@@ -174,6 +173,10 @@ vit_rule *vit_rules_add(vit_rules *rules, vit_rule_kind kind, vit_error *error);
  * false where they take out the first character. */
 vit_status vit_normalise(vit_string *out, bool *first, const vit_tokenizer *t, const char *text,
                          size_t length, vit_error *error);
+
+/* Appends text[0..length) after one normaliser; it is not the beginning of a text. */
+vit_status vit_normalise_by(vit_string *out, const vit_rule *rule, const char *text, size_t length,
+                            vit_error *error);
 
 /* *parts is split by one rule. */
 vit_status vit_cut_parts(vit_parts *parts, const vit_rule *rule, vit_error *error);

@@ -218,7 +218,21 @@ static vit_status read_xlmr(const class_reader *r) {
     return take_rules(r, &json);
 }
 
-/* SigLIP cleans texts, then the library sentencepiece encodes them with a space in front; </s>
+/* How many ids the unknown token has that SigLIP puts in front of a text, as text. */
+static vit_status count_leading(const class_reader *r, const char *unknown) {
+    vit_string text = {0};
+    vit_ids_list ids = {0};
+    vit_encoder *e = r->t->encoder;
+    const vit_rule *rule = &e->normalisers.list[1];
+    vit_status status = vit_normalise_by(&text, rule, unknown, strlen(unknown), r->error);
+    if (status == VIT_OK) status = vit_encode_unigram(&ids, r->t, text.text, text.length, r->error);
+    e->leading = ids.count;
+    vit_free(ids.ids);
+    vit_string_free(&text);
+    return status;
+}
+
+/* SigLIP cleans texts, then the library sentencepiece encodes them behind the unknown token; </s>
  * stands at the end. */
 static vit_status read_siglip(const class_reader *r) {
     vit_encoder *e = r->t->encoder;
@@ -226,12 +240,18 @@ static vit_status read_siglip(const class_reader *r) {
     uint32_t eos;
     vit_status status = find_named(&eos, r, "eos_token", "</s>");
     if (status != VIT_OK) return status;
+    if (e->kind != VIT_ENCODER_UNIGRAM)
+        return vit_fail(r->error, VIT_ERROR_UNSUPPORTED,
+                        "%s: a SiglipTokenizer is expected as a unigram model", r->name);
     if (r->t->pad == VIT_NO_ID) r->t->pad = eos;
     if (!vit_rules_add(&e->normalisers, VIT_RULE_SIGLIP, r->error)) return VIT_ERROR_MEMORY;
-    const vit_rule clean = {.kind = VIT_RULE_SIGLIP, .lower = !json_is_false(lower)};
     e->normalisers.list[1] = e->normalisers.list[0];
-    e->normalisers.list[1].dummy = e->normalisers.list[1].once = true;
-    e->normalisers.list[0] = clean;
+    e->normalisers.list[0] = (vit_rule){.kind = VIT_RULE_SIGLIP,
+                                        .content = vit_strdup(token_named(r, "unk_token", "<unk>")),
+                                        .lower = !json_is_false(lower)};
+    if (!e->normalisers.list[0].content) return vit_fail_memory(r->error, r->name, 8);
+    status = count_leading(r, e->normalisers.list[0].content);
+    if (status != VIT_OK) return status;
     e->after_once = true;
     mark_named(r, NULL, "</s>", "<unk>", "</s>", NULL);
     for (size_t i = 0; i < r->t->count && status == VIT_OK; i++)

@@ -138,10 +138,13 @@ static bool is_python_space(uint32_t c) {
     return vit_is_one_of(VIT_SPACES, c) || (c >= 0x1c && c <= 0x1f);
 }
 
-/* canonicalize_text of transformers' SiglipTokenizer, after U+2581 became a space. */
-static void add_siglip(vit_string *out, const vit_rule *r, const char *text, size_t length) {
+/* canonicalize_text of transformers' SiglipTokenizer, after U+2581 became a space. It encodes the
+ * text behind its unknown token, `content`, and a space where the whole text begins. */
+static void add_siglip(vit_string *out, const vit_rule *r, const char *text, size_t length,
+                       bool first) {
     vit_string lower = {0};
     bool space = false, begun = false;
+    vit_string_add(out, "%s%s", r->content, first ? " " : "");
     vit_string_add_bytes(&lower, "", 0);
     if (r->lower)
         vit_string_add_lower(&lower, text, length, true);
@@ -194,8 +197,7 @@ static void add_mapped(vit_string *out, const vit_rule *r, const char *text, siz
 
 /* The library sentencepiece takes the longest that is in the table; spaces become U+2581, those
  * that follow others or stand at an end are taken out. */
-static void add_sentencepiece(vit_string *out, const vit_rule *r, const char *text, size_t length,
-                              bool first) {
+static void add_sentencepiece(vit_string *out, const vit_rule *r, const char *text, size_t length) {
     static const char mark[] = "\xe2\x96\x81";
     const size_t start = out->length;
     bool after_space = !r->extra, begun = false;
@@ -208,7 +210,7 @@ static void add_sentencepiece(vit_string *out, const vit_rule *r, const char *te
         at += bytes;
         /* spaces at the beginning are passed over before one is put there */
         if (!begun && !r->extra && n == 1 && *from == ' ') continue;
-        if (!begun && r->dummy && (first || !r->once)) vit_string_add_bytes(out, mark, 3);
+        if (!begun && r->dummy) vit_string_add_bytes(out, mark, 3);
         begun = true;
         while (after_space && n > 0 && *from == ' ') {
             from++;
@@ -308,10 +310,10 @@ static vit_status apply(vit_string *out, const vit_rule *r, const char *text, si
         add_mapped(out, r, text, length);
         break;
     case VIT_RULE_SENTENCEPIECE:
-        add_sentencepiece(out, r, text, length, first);
+        add_sentencepiece(out, r, text, length);
         break;
     case VIT_RULE_SIGLIP:
-        add_siglip(out, r, text, length);
+        add_siglip(out, r, text, length, first);
         break;
     case VIT_RULE_ALPHABET:
         vit_string_add_alphabet(out, text, length);
@@ -341,6 +343,13 @@ static bool takes_first(const vit_rule *r, const char *text, size_t length) {
     const bool gone = status == VIT_OK && alone.length == 0;
     vit_string_free(&alone);
     return gone;
+}
+
+vit_status vit_normalise_by(vit_string *out, const vit_rule *rule, const char *text, size_t length,
+                            vit_error *error) {
+    vit_string_add_bytes(out, "", 0);
+    const vit_status status = apply(out, rule, text, length, false, error);
+    return status == VIT_OK && out->failed ? vit_fail_memory(error, "a text", length) : status;
 }
 
 /* A normaliser may make a text longer, each by the same factor: the sum has a limit. */
