@@ -88,7 +88,7 @@ def generate(header):
     known = {"struct": {n for n, _ in structs}, "enum": {n for n, _ in enums},
              "callback": {n for _, n, _ in callbacks}}
     version = re.search(r'#define VIT_VERSION "(.*?)"', header)[1]
-    lines = ['"""Made from vit/vit.h, maps.h, texts.h and labels.h by generate.py: do not edit."""',
+    lines = ['"""Made from vit/vit.h and the other public headers by generate.py: do not edit."""',
              "from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p,",
              " " * 20 + "c_double, c_float, c_int, c_int64, c_size_t, c_uint8, c_uint32,",
              " " * 20 + "c_uint64, c_void_p)", "", f'VERSION = "{version}"', ""]

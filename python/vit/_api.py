@@ -1,4 +1,4 @@
-"""Made from vit/vit.h, maps.h, texts.h and labels.h by generate.py: do not edit."""
+"""Made from vit/vit.h and the other public headers by generate.py: do not edit."""
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p,
                     c_double, c_float, c_int, c_int64, c_size_t, c_uint8, c_uint32,
                     c_uint64, c_void_p)

@@ -204,6 +204,20 @@ def few_processes():
         with Server("--model", "mnist=" + model, program=limited, cwd="/") as s:
             held = [socket.create_connection(("127.0.0.1", s.port), SECONDS) for _ in range(idle)]
             answered(s, grey_png(2000, 2000))
+            if idle == 4:  # and now all of them
+                more = [socket.create_connection(("127.0.0.1", s.port), SECONDS)
+                        for _ in range(8)]
+                for c in more:
+                    c.settimeout(1)
+                told = []
+                for c in more:
+                    try:
+                        told.append(c.recv(4096))
+                    except (socket.timeout, OSError):
+                        pass
+                check("few processes: no connection is closed without a word",
+                      told and all(t.startswith(b"HTTP/1.1 503 ") for t in told), told)
+                held += more
             check("few processes: it lives", s.process.poll() is None, (idle, s.said()))
             for c in held:
                 c.close()

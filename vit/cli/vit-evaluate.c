@@ -67,9 +67,8 @@ static const vit_option options[] = {
      .help = "a vote of the K training pictures whose features are\n"
              "most similar, weighted as DINO does (20 is usual)",
      .min = 1, .max = 10000},
-    {VIT_FLAG("linear-probe", probe), .help =
-                                          "a logistic regression on the features of the training\n"
-                                          "pictures"},
+    {VIT_FLAG("linear-probe", probe), .help = "a logistic regression on the features of the\n"
+                                              "training pictures"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     {VIT_OPTION(COUNT, "batch", batch, "N"),
      .help = "pictures at a time; changes no figure\n(default: automatic)", .min = 1, .max = 1e6},
@@ -90,8 +89,8 @@ static const vit_command command = {
              "  vit-evaluate --model my.safetensors --data mnist --predictions answers.csv\n"
              "      and the answer to every picture\n"
              "\n"
-             "Of a model of any number of classes a picture (vit-train --multi-label) it measures\n"
-             "average precision and f1.\n",
+             "Of a model of any number of classes a picture (vit-train --multi-label) it\n"
+             "measures average precision and f1.\n",
     .notes = "Exit status: 0 done, 1 failed, 2 wrong usage.\n" VIT_CPU_NOTE
              "; in f32 the figures are the same with each.\n",
     .options = options,

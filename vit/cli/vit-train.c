@@ -74,9 +74,9 @@ static const vit_option options[] = {
     {VIT_OPTION(TEXT, "config", config, "FILE"), .help = "config.json of --init"},
     {VIT_OPTION(CHOICE, "head", head, "HOW"), .choices = heads,
      .help = "with --init: compute a head for its features, in\n"
-             "seconds, and train nothing: ridge (or closed) or logistic\n"
-             "regression. Says how good it is with each picture left\n"
-             "out (docs/few.md; default: trained)"},
+             "seconds, and train nothing: ridge (or closed) or\n"
+             "logistic regression. Says how good it is with each\n"
+             "picture left out (docs/few.md; default: trained)"},
     {RANGE(COUNT, "views", views, "N", 1, 64),
      .help = "with --head: learn from N views of each picture, crops,\n"
              "mirrored or not (default: 1, the picture)"},
@@ -127,7 +127,7 @@ static const vit_option options[] = {
     {.name = "multi-label",
      KEY(FLAG, "multi_label", NULL, 0, 0),
      .help = "a picture has any number of classes, by a table of\n"
-             "files and classes: sigmoid, not softmax (docs/data.md)"},
+             "files and classes: sigmoid, not softmax"},
     {.name = "freeze",
      KEY(COUNT, "freeze", "N", 1, 1e6),
      .help = "with --init: the first N blocks, and all before them,\n"

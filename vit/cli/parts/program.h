@@ -70,12 +70,12 @@ void vit_precision_here(const vit_command *command, int *precision);
 /* The help of --data. */
 #define VIT_DATA_HELP                                       \
     "a directory: files of MNIST, EMNIST, CIFAR, STL-10,\n" \
-    "SVHN, ..., or one folder a class of pictures, as\n"    \
-    "files; FILE.npz or a directory with NumPy's images\n"  \
-    "and labels; or mnist, fashion, cifar10, cifar100\n"    \
-    "(looked up in $VIT_DATA, then data/); or digits,\n"    \
-    "drawn; or strips, numbers:en-de and others of\n"       \
-    "docs/data.md, whose answers are texts"
+    "SVHN, ..., or one folder of pictures a class, or a\n"  \
+    "table of them; FILE.npz or a directory with NumPy's\n" \
+    "images and labels; or mnist, fashion, cifar10,\n"      \
+    "cifar100 (looked up in $VIT_DATA, then data/); or\n"   \
+    "digits, drawn; or strips, numbers:en-de and others\n"  \
+    "of docs/data.md, whose answers are texts"
 
 /* --config, --labels, --size and --turn of the model, for `const char *config`, `const char
  * *labels`, `vit_size size` and `int turn` (a vit_turn) in the settings. */

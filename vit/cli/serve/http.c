@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 #include "vit/base/sys.h"
 #include "vit/cli/serve/access_log.h"
+#include "vit/cli/serve/net/listen.h"
 #include "vit/cli/serve/route.h"
 
 struct serve_http {
@@ -427,16 +429,31 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     *slot = NULL;
 }
 
+/* The connection that the HTTP library's own thread began last. It begins and ends there only if
+ * there was no thread to be had for it: else it ends on its own. */
+static _Thread_local const struct MHD_Connection *begun;
+
+/* Answers a connection that has no thread, and whose client would otherwise see it closed. */
+static void refuse(serve_http *http, int socket, serve_connection *connection) {
+    const ssize_t sent = send(socket, serve_busy, strlen(serve_busy), MSG_DONTWAIT | MSG_NOSIGNAL);
+    (void)sent; /* the connection ends whether or not the answer arrives */
+    serve_connection_linger(http->server->connections, connection);
+    serve_metrics_refused(http->server->metrics);
+}
+
 static void on_connection(void *context, struct MHD_Connection *connection, void **slot,
                           enum MHD_ConnectionNotificationCode code) {
     serve_http *http = context;
     serve_connections *connections = http->server->connections;
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         *slot = serve_connection_find(connections, info->connect_fd);
-    else
-        serve_connection_end(connections, *slot);
+        begun = connection;
+        return;
+    }
+    if (begun == connection) refuse(http, info->connect_fd, *slot);
+    serve_connection_end(connections, *slot);
 }
 
 /* Messages of the HTTP library are about faults of clients, who are told by their replies. */

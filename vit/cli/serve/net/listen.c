@@ -101,10 +101,10 @@ const char *serve_listener_url(const serve_listener *l) {
 
 /* ---- the thread ---- */
 
-static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\n"
-                           "Content-Type: application/json\r\nRetry-After: 1\r\n"
-                           "Connection: close\r\nContent-Length: 42\r\n\r\n"
-                           "{\"error\": \"too many connections are open\"}";
+const char serve_busy[] = "HTTP/1.1 503 Service Unavailable\r\n"
+                          "Content-Type: application/json\r\nRetry-After: 1\r\n"
+                          "Connection: close\r\nContent-Length: 42\r\n\r\n"
+                          "{\"error\": \"too many connections are open\"}";
 static const char address_busy[] =
     "HTTP/1.1 429 Too Many Requests\r\n"
     "Content-Type: application/json\r\nRetry-After: 1\r\n"
@@ -124,7 +124,7 @@ static void take_connection(serve_listener *l, int socket, const struct sockaddr
         serve_connections_refuse(l->connections, socket, address_busy);
         break;
     case SERVE_FULL:
-        serve_connections_refuse(l->connections, socket, busy);
+        serve_connections_refuse(l->connections, socket, serve_busy);
         break;
     }
     serve_metrics_refused(l->metrics);
@@ -135,7 +135,8 @@ static void refuse_one(serve_listener *l) {
     if (l->reserve >= 0) close(l->reserve);
     const int socket = accept(l->socket, NULL, NULL);
     if (socket >= 0) {
-        const ssize_t sent = send(socket, busy, sizeof busy - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+        const ssize_t sent =
+            send(socket, serve_busy, strlen(serve_busy), MSG_DONTWAIT | MSG_NOSIGNAL);
         char bytes[4096];
         const ssize_t got = recv(socket, bytes, sizeof bytes, MSG_DONTWAIT);
         (void)sent;

@@ -8,6 +8,9 @@
 
 typedef struct serve_listener serve_listener;
 
+/* The whole answer, 503, to a client for whom there is no place or no thread. */
+extern const char serve_busy[];
+
 /* Opens the socket. host: an address, or "localhost"; port 0: any free port. No connection is
  * accepted yet. Freed by serve_listener_free. */
 vit_status serve_listen(serve_listener **out, const char *host, unsigned port, vit_error *error);
