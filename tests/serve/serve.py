@@ -178,6 +178,45 @@ def forms(s):
                         ([], "is empty"), (7, "expected pictures"), ([[]], "expected pictures")):
         got = embed(input=value)
         check("input %r is refused" % value, got[0] == 400 and text in got[1]["error"], got)
+    got = embed(input=[url + coded[1]], dimensions=5)
+    length = sum(n * n for n in alone[:5]) ** .5
+    check("dimensions: the first ones, with length 1", got[0] == 200 and
+          all(abs(a - b / length) < 1e-6
+              for a, b in zip(got[1]["data"][0]["embedding"], alone[:5]))
+          and len(got[1]["data"][0]["embedding"]) == 5, got)
+    for value, text in ((0, "at least 1"), ("5", "whole number"), (10 ** 6, "are more than the")):
+        got = embed(input=url + coded[0], dimensions=value)
+        check("dimensions %r" % value, got[0] == 400 and text in got[1]["error"], got)
+    parts = [{"image": coded[1]}, {"type": "image_url", "image_url": {"url": url + coded[1]}},
+             url + coded[1]]
+    got = embed(input=parts)
+    check("pictures in several forms in one list", got[0] == 200 and
+          [d["embedding"] for d in got[1]["data"]] == [alone] * 3, got)
+    got = embed(input=[{"text": "a dog"}])
+    check("a text", got[0] == 400 and "no text tower" in got[1]["error"], got)
+
+    def immich(entries, picture=data[1]):
+        fields = ["-F", "entries=" + json.dumps(entries)]
+        with open("immich.png", "wb") as f:
+            f.write(picture)
+        out = subprocess.run(["curl", "-s", "-w", "\n%{http_code}", *fields, "-F",
+                              "image=@immich.png", "http://127.0.0.1:%d/predict" % s.port],
+                             stdout=subprocess.PIPE).stdout.decode().rsplit("\n", 1)
+        return int(out[1]), json.loads(out[0])
+    visual = {"clip": {"visual": {"modelName": "mnist", "options": {}}}}
+    got = immich(visual)
+    length = sum(n * n for n in alone) ** .5
+    check("Immich's /predict", got[0] == 200 and list(got[1]) == ["clip"] and
+          all(abs(a - b / length) < 1e-6 for a, b in zip(json.loads(got[1]["clip"]), alone)), got)
+    for entries, status, text in (
+            ({"clip": {"textual": {"modelName": "mnist"}}}, 501, "text tower"),
+            ({"facial-recognition": {}}, 501, "facial-recognition"),
+            ({"clip": {"visual": {"modelName": "x"}}}, 404, "x"), ({}, 400, "modelName")):
+        got = immich(entries)
+        check("Immich: %s" % text, got[0] == status and text in got[1]["error"], got)
+    got = immich(visual, b"no picture")
+    check("Immich: no picture", got[0] == 415, got)
+
     check("an unknown model", embed(input=url + coded[0], model="x")[0] == 404)
     for body in b"", b"[]", b'{"input": ', b'{"a": 1, "a": 2}', b"[" * 5000:
         check("no JSON object: %r" % body[:12], s.json("POST", "/v1/embeddings", body)[0] == 400)

@@ -25,6 +25,7 @@ const serve_route serve_routes[] = {
     {"GET, HEAD", "/v1/models/*", serve_v2_model_ready, 0, NULL},
     {"POST", "/v1/models/*:predict", serve_v1_predict, SERVE_BODY, torchserve},
     {"POST", "/v1/embeddings", serve_embeddings, SERVE_BODY, NULL},
+    {"POST", "/predict", serve_immich_predict, SERVE_BODY, NULL},
     {"POST", "/v1/explain", serve_explain, SERVE_BODY, explaining},
     {"GET, HEAD", "/v2", serve_v2, 0, NULL},
     {"GET, HEAD", "/v2/health/live", serve_v2_live, SERVE_OPEN, NULL},
