@@ -21,7 +21,7 @@ PKGS    = stb libjpeg jansson zlib
 WEBP   ?= $(shell pkg-config --exists libwebp libwebpdemux && echo yes)
 TIFF   ?= $(shell pkg-config --exists 'libtiff-4 >= 4.5' && echo yes)
 HEIF   ?= $(shell pkg-config --exists 'libheif >= 1.15' && echo yes)
-CODECS  = $(foreach name,WEBP TIFF HEIF,$(if $(filter yes,$($(name))),$(name)))
+CODECS  = $(strip $(foreach name,WEBP TIFF HEIF,$(if $(filter yes,$($(name))),$(name))))
 CODEC_PKGS = $(if $(filter WEBP,$(CODECS)),libwebp libwebpdemux) \
   $(if $(filter TIFF,$(CODECS)),libtiff-4) $(if $(filter HEIF,$(CODECS)),libheif)
 CODEC_LIBS = $(if $(CODECS),$(shell pkg-config --libs $(CODEC_PKGS)))
