@@ -216,6 +216,10 @@ def forms(s):
         check("Immich: %s" % text, got[0] == status and text in got[1]["error"], got)
     got = immich(visual, b"no picture")
     check("Immich: no picture", got[0] == 415, got)
+    said = subprocess.run(["curl", "-s", "-H", "Content-Type:", "--data-binary", "x",
+                           "http://127.0.0.1:%d/predict" % s.port],
+                          stdout=subprocess.PIPE).stdout.decode()
+    check("Immich: no Content-Type", "without a boundary" in said, said)
 
     check("an unknown model", embed(input=url + coded[0], model="x")[0] == 404)
     for body in b"", b"[]", b'{"input": ', b'{"a": 1, "a": 2}', b"[" * 5000:

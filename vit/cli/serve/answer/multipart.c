@@ -81,7 +81,7 @@ vit_status serve_multipart_open(serve_multipart *m, const char *content_type, co
                                 size_t size, vit_error *error) {
     char boundary[SERVE_BOUNDARY_MAX + 1];
     *m = (serve_multipart){.data = body, .left = size};
-    if (!find_parameter(content_type, "boundary", boundary, sizeof boundary) ||
+    if (!content_type || !find_parameter(content_type, "boundary", boundary, sizeof boundary) ||
         boundary[0] == '\0' || strpbrk(boundary, "\r\n"))
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "Content-Type: %s without a boundary of 1 to %d characters", media_type,

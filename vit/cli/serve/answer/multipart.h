@@ -24,7 +24,8 @@ typedef struct serve_part {
 /* Whether a Content-Type says multipart/form-data; its boundary may still be missing. */
 bool serve_is_multipart(const char *content_type);
 
-/* FORMAT if the boundary is missing or malformed, or the body does not begin with it. */
+/* FORMAT if there is no Content-Type (NULL), if its boundary is missing or malformed, or if the
+ * body does not begin with it. */
 vit_status serve_multipart_open(serve_multipart *multipart, const char *content_type,
                                 const void *body, size_t size, vit_error *error);
 
