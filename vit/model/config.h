@@ -154,10 +154,11 @@ typedef struct vit_position_row {
 
 typedef struct vit_rope_row {
     const char *name;
-    bool turns;   /* there are angles */
-    bool fixed;   /* they are a table that is computed */
-    bool learned; /* their frequencies are a row of the parameter table */
-    bool scales;  /* they may be scaled to a grid, rope_reference */
+    bool turns;    /* there are angles */
+    bool fixed;    /* they are a table that is computed */
+    bool learned;  /* their frequencies are a row of the parameter table */
+    bool scales;   /* they may be scaled to a grid, rope_reference */
+    bool centered; /* coordinates are between the picture's edges, from -1 to 1 */
 } vit_rope_row;
 
 typedef struct vit_relative_row {

@@ -25,31 +25,14 @@ float vit_rope_period(const vit_config *c, size_t i) {
 
 /* The coordinate of patch number i of n in a row or column. */
 static float coordinate(const vit_config *c, size_t i, size_t n) {
-    const float offset = (float)c->rope_offset;
-    switch (c->rope) {
-    case VIT_ROPE_CENTERED:
-        return 2 * (((float)i + 0.5f + offset) / (float)n) - 1;
-    case VIT_ROPE_AXIAL:
-    case VIT_ROPE_MIXED:
-    case VIT_ROPE_NONE:
-    case VIT_ROPE_COUNT:
-        break;
-    }
-    const float t = (float)i + offset;
+    const float t = (float)i + (float)c->rope_offset;
+    if (vit_ropes[c->rope].centered)
+        return 2 * (((float)i + 0.5f + (float)c->rope_offset) / (float)n) - 1;
     return c->rope_reference > 0 ? t / (float)n * (float)c->rope_reference : t;
 }
 
 static float angle(const vit_config *c, float t, float length) {
-    switch (c->rope) {
-    case VIT_ROPE_CENTERED:
-        return (float)(2 * VIT_PI) * t / length;
-    case VIT_ROPE_AXIAL:
-    case VIT_ROPE_MIXED:
-    case VIT_ROPE_NONE:
-    case VIT_ROPE_COUNT:
-        break;
-    }
-    return t * (1 / length);
+    return vit_ropes[c->rope].centered ? (float)(2 * VIT_PI) * t / length : t * (1 / length);
 }
 
 static void fill(float *table, const vit_config *c) {

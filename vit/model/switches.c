@@ -1,6 +1,5 @@
 #include "vit/model/switches.h"
 #include "vit/base/size.h"
-#include "vit/base/text.h"
 #include "vit/formats/json_out.h"
 #include "vit/model/layout_bits.h"
 #include <string.h>
@@ -88,10 +87,11 @@ const vit_position_row vit_positions[] = {{.name = "learned", .learned = true},
                                           {.name = "none"}};
 VIT_CHECK_ROWS(vit_positions, VIT_POSITIONS_COUNT);
 
-const vit_rope_row vit_ropes[] = {{.name = "none"},
-                                  {.name = "axial", .turns = true, .fixed = true, .scales = true},
-                                  {.name = "centered", .turns = true, .fixed = true},
-                                  {.name = "mixed", .turns = true, .learned = true}};
+const vit_rope_row vit_ropes[] = {
+    {.name = "none"},
+    {.name = "axial", .turns = true, .fixed = true, .scales = true},
+    {.name = "centered", .turns = true, .fixed = true, .centered = true},
+    {.name = "mixed", .turns = true, .learned = true}};
 VIT_CHECK_ROWS(vit_ropes, VIT_ROPE_COUNT);
 
 const vit_relative_row vit_relatives[] = {

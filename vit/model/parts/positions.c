@@ -1,6 +1,4 @@
 #include "vit/model/parts/positions.h"
-#include "vit/base/math.h"
-#include "vit/base/sys.h"
 #include "vit/ops/embed.h"
 #include <string.h>
 

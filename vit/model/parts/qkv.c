@@ -1,5 +1,4 @@
 #include "vit/model/parts/qkv.h"
-#include "vit/base/size.h"
 #include "vit/model/parts/rope.h"
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 #include "vit/model/run/generate.h"
-#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/model/run/search.h"
 #include <string.h>

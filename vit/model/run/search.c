@@ -1,7 +1,6 @@
 #include "vit/model/run/search.h"
 #include "vit/base/math.h"
 #include "vit/base/random.h"
-#include "vit/base/size.h"
 #include <math.h>
 #include <string.h>
 
