@@ -6,7 +6,6 @@
 #include "vit/weights/published.h"
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---- what options ask for ---- */
 

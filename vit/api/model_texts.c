@@ -3,7 +3,6 @@
 #include "vit/base/fpmode.h"
 #include "vit/base/size.h"
 #include "vit/explain/text_page.h"
-#include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/model/run/generate.h"
 #include "vit/texts.h"

@@ -1,7 +1,6 @@
 /* Sessions: pictures -> logits and features. */
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
-#include "vit/base/order.h"
 #include "vit/base/parallel.h"
 #include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"

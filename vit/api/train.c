@@ -2,10 +2,8 @@
 #include "datasets/dataset.h"
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
-#include "vit/base/sys.h"
 #include "vit/train/find_lr.h"
 #include "vit/train/run.h"
-#include <math.h>
 
 uint8_t vit_draw_digit(uint8_t *pixels, uint64_t seed, uint32_t index) {
     const vit_fpmode host = vit_fpmode_enter();

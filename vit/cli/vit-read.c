@@ -6,7 +6,6 @@
 #include "vit/base/sys.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/name_list.h"
-#include "vit/cli/parts/out_files.h"
 #include "vit/cli/parts/program.h"
 #include "vit/formats/json_out.h"
 #include "vit/texts.h"

@@ -1,5 +1,4 @@
 #include "vit/formats/json_out.h"
-#include "vit/base/sys.h"
 #include "vit/formats/base64.h"
 
 #include <math.h>

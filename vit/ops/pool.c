@@ -1,5 +1,4 @@
 #include "vit/ops/pool.h"
-#include "vit/base/size.h"
 #include <string.h>
 
 void vit_mean_forward(const vit_exec *exec, float *y, const float *x, const vit_mean_shape *s) {

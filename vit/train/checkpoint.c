@@ -4,7 +4,6 @@
 #include "vit/base/text.h"
 #include "vit/formats/json.h"
 #include "vit/formats/json_out.h"
-#include "vit/formats/sha256.h"
 #include "vit/tensors/checksum.h"
 #include "vit/tensors/safetensors.h"
 #include "vit/weights/file/model_file.h"

@@ -1,11 +1,9 @@
 /* How many pictures each class has: weights that balance the classes, and notes for classes that
  * are rare, unbalanced or not tested. */
-#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/train/measure/calibration.h"
 #include "vit/train/run.h"
-#include <string.h>
 
 /* Fewer pictures a class than this are too few to learn from; weights to start from need fewer. */
 #define FEW_PICTURES 50

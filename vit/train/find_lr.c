@@ -1,6 +1,5 @@
 #include "vit/train/find_lr.h"
 #include "vit/base/math.h"
-#include "vit/base/sys.h"
 
 #include <math.h>
 

@@ -3,15 +3,12 @@
 #include "vit/weights/published.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/base/text.h"
 #include "vit/formats/json_out.h"
 #include "vit/tensors/checksum.h"
 #include "vit/weights/configs/their_config.h"
 #include "vit/weights/file/labels.h"
 #include "vit/weights/layout/decoder.h"
 #include "vit/weights/layout/shapes.h"
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define LARGEST_CONFIG ((size_t)16 << 20) /* labels of 20,000 classes are about a megabyte */

@@ -10,7 +10,6 @@
 #include "vit/train/step/trainer.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* A data set of noise, of several batches, so that the loader has something to choose from. */

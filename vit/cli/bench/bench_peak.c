@@ -4,7 +4,6 @@
  * registers for twice as many. */
 #include "vit/base/sys.h"
 #include "vit/cli/bench/bench.h"
-#include "vit/ops/exec.h"
 
 #define ROUNDS ((uint64_t)1 << 21)
 #define SECONDS 0.25 /* of attempts: a second thread may need a while to get a core of its own */

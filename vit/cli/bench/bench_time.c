@@ -1,5 +1,4 @@
 #include "vit/base/sys.h"
-#include "vit/base/text.h"
 #include "vit/cli/bench/bench.h"
 #include "vit/cli/parts/program.h"
 #include <math.h>

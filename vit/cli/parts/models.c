@@ -7,7 +7,6 @@
 
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
-#include "vit/cli/parts/out_files.h"
 
 static const char ending[] = ".safetensors";
 

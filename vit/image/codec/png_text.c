@@ -1,4 +1,3 @@
-#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/formats/inflate.h"
 #include "vit/image/codec/codecs.h"

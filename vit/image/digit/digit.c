@@ -1,7 +1,6 @@
 #include "vit/image/digit/digit.h"
 #include "vit/base/size.h"
 #include "vit/image/digit/ink.h"
-#include "vit/image/pixels.h"
 
 /* MNIST's digits were fitted into 20 x 20 pixels and placed with their centre of mass in the middle
  * of 28 x 28, on pixel 14. */

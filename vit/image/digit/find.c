@@ -1,7 +1,6 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/image/digit/ink.h"
-#include "vit/image/pixels.h"
 
 #include <string.h>
 
@@ -66,8 +65,7 @@ static void smooth(vit_image *out, const vit_image *in) {
     }
 }
 
-/* Whether what scores at most `limit` cannot be the answer: light ink has to be better than dark
- * ink, too. */
+/* Whether a score of at most `limit` cannot win. Light ink must be better than dark ink, too. */
 static bool is_beaten(const search *s, bool is_light, uint64_t limit) {
     const double score = (double)limit * s->trust;
     return score <= s->found[is_light].ink.score || score <= s->found[0].ink.score;
@@ -115,7 +113,7 @@ static vit_status try_thresholds(search *s, bool is_light, unsigned least, vit_e
     return status;
 }
 
-/* Keeps the map of what was found in this reading: the next one overwrites that of the search. */
+/* Keeps the map of what was found in this reading; the next reading overwrites the search's own. */
 static void keep_map(search *s, finding *best) {
     if (!best->is_here) return;
     const vit_ink_map map = best->map;

@@ -2,7 +2,6 @@
 #include "vit/base/sys.h"
 #include "vit/image/codec/decode.h"
 #include "vit/image/digit/digit.h"
-#include "vit/image/pixels.h"
 
 #include <math.h>
 

@@ -1,8 +1,6 @@
 #include "vit/base/size.h"
-#include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/formats/json_out.h"
-#include "vit/image/pixels.h"
 #include "vit/image/prepare/preprocess.h"
 
 #include <jansson.h>

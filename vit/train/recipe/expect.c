@@ -1,7 +1,6 @@
 #include "vit/train/recipe/expect.h"
 #include "vit/base/math.h"
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #define BEYOND 1.25 /* times the longest, or shortest, training */

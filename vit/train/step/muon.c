@@ -3,7 +3,6 @@
 #include "vit/base/sys.h"
 #include "vit/ops/gemm/gemm.h"
 #include <math.h>
-#include <string.h>
 
 #define MOMENTUM .95f
 #define STEPS 5

@@ -6,7 +6,6 @@
 #include "vit/tensors/weights_path.h"
 #include "vit/weights/file/labels.h"
 #include "vit/weights/published.h"
-#include <math.h>
 #include <string.h>
 
 /* ---- stored logits ---- */

@@ -3,7 +3,6 @@
 #include "vit/base/text.h"
 #include "vit/weights/configs/towers.h"
 #include "vit/weights/file/labels.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
 /* From what a config declares about pictures to the list of operations. */
-#include "vit/base/text.h"
 #include "vit/weights/configs/their_config.h"
 #include <math.h>
 #include <stdlib.h>

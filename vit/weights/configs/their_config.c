@@ -5,7 +5,6 @@
 #include "vit/formats/label_list.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void vit_their_config_init(vit_their_config *out, const char *name) {

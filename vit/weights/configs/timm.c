@@ -1,6 +1,5 @@
 /* timm: config.json with "architecture", "model_args" and "pretrained_cfg". */
 #include "vit/base/size.h"
-#include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/weights/configs/timm_names.h"
 #include <stdio.h>

@@ -2,7 +2,6 @@
  * reordered, parts joined. */
 #include "vit/base/sys.h"
 #include "vit/weights/layout/layout.h"
-#include <stdio.h>
 #include <string.h>
 
 /* A tensor of the file and where its elements go. */

@@ -1,7 +1,6 @@
 #include "vit/weights/layout/shapes.h"
 #include "vit/weights/layout/dinov3.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static bool has(const vit_binding *b, const char *ours) {
