@@ -1,7 +1,6 @@
 #include "vit/report/curves.h"
 #include "vit/base/sys.h"
 
-
 void vit_training_curves_start(vit_training_curves *c, uint64_t schedule) {
     c->every = (schedule + VIT_CURVE_POINTS - 1) / VIT_CURVE_POINTS;
     if (c->every == 0) c->every = 1;

@@ -1,6 +1,5 @@
 #include "vit/cli/parts/answers.h"
 
-
 #include "vit/cli/parts/csv_out.h"
 
 /* ---- text ---- */

@@ -1,6 +1,5 @@
 #include "vit/cli/serve/answer/pictures.h"
 
-
 #include "vit/base/sys.h"
 #include "vit/cli/serve/answer/base64.h"
 #include "vit/cli/serve/answer/multipart.h"
