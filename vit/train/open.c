@@ -6,6 +6,7 @@
 #include "vit/train/measure/calibration.h"
 #include "vit/train/run.h"
 #include <stdio.h>
+#include <string.h>
 
 #define MOST_ACCUMULATED 65536
 #define MOST_PIXELS 2048 /* of a picture's side */
