@@ -383,7 +383,7 @@ def refusals(s):
     refused(405, "GET is not answered here", "GET", "/predictions/mnist")
     refused(400, "a body is not expected", "GET", "/health", b"x")
     refused(400, "empty", "POST", "/predictions/mnist", b"")
-    refused(415, "-", "POST", "/predictions/mnist", b"GIF89a no picture")
+    refused(415, "-", "POST", "/predictions/mnist", b"8BPS no picture")
     refused(400, "-", "POST", "/predictions/mnist", data[0][:200])
     refused(415, "9000 x 9000 pixels", "POST", "/predictions/mnist", grey_png(9000, 9000))
     refused(400, "top=x", "POST", "/predictions/mnist?top=x", data[0])
