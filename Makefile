@@ -62,7 +62,8 @@ PROG_SRC = $(sort $(wildcard vit/cli/vit-*.c vit/cli/bench/vit-*.c) \
 CLI_SRC  = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/parts/*.c)))
 BENCH    = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/bench/*.c)))
 SERVE_SRC = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/serve/*.c vit/cli/serve/*/*.c)))
-SERVE_PARTS = serve_page_html serve_page_css serve_page_js serve_models
+SERVE_PARTS = serve_page_html serve_page_css serve_page_js serve_search_html serve_search_js \
+  serve_models
 SHIPPED  = $(sort $(wildcard models/*.safetensors))
 TEST_SRC = $(sort $(wildcard tests/*/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/support/*.c)))
@@ -138,6 +139,10 @@ $(BUILD)/timm_models.c: scripts/embed-text vit/weights/configs/timm_models.json
 $(BUILD)/serve_page_%.c: scripts/embed-text vit/cli/serve/answer/page/page.%
 	@mkdir -p $(@D)
 	scripts/embed-text serve_page_$* vit/cli/serve/answer/page/page.$* > $@
+
+$(BUILD)/serve_search_%.c: scripts/embed-text vit/cli/serve/answer/page/search.%
+	@mkdir -p $(@D)
+	scripts/embed-text serve_search_$* vit/cli/serve/answer/page/search.$* > $@
 
 $(BUILD)/explain_%_html.c: scripts/embed-text vit/explain/page/%.html
 	@mkdir -p $(@D)

@@ -9,6 +9,17 @@
 
 enum { TOGETHER = 64 }; /* pictures that are computed, and written, at once */
 
+void vit_fingerprint_picture(uint8_t *picture, size_t size) {
+    for (size_t i = 0; i < size; i++) picture[i] = (uint8_t)((i * 7 + i / 13 * 29) % 251);
+}
+
+void vit_fingerprint_text(char hex[65], const float *features, size_t count) {
+    vit_sha256 hash;
+    vit_sha256_start(&hash);
+    vit_sha256_add(&hash, features, count * sizeof *features);
+    vit_sha256_hex(&hash, hex);
+}
+
 vit_status vit_model_fingerprint(char hex[65], const vit_indexing *g, vit_error *error) {
     const size_t size = g->info.height * g->info.width * g->info.channels;
     uint8_t *picture = vit_alloc(size, 1);
@@ -16,16 +27,10 @@ vit_status vit_model_fingerprint(char hex[65], const vit_indexing *g, vit_error 
     float *logits = vit_alloc(g->info.classes, sizeof *logits);
     vit_status status = VIT_OK;
     if (!picture || !features || !logits) status = vit_fail_memory(error, "a picture", size);
-    for (size_t i = 0; i < size && status == VIT_OK; i++)
-        picture[i] = (uint8_t)((i * 7 + i / 13 * 29) % 251);
+    if (status == VIT_OK) vit_fingerprint_picture(picture, size);
     if (status == VIT_OK)
         status = vit_embed_prepared(g->session, picture, 1, logits, features, error);
-    if (status == VIT_OK) {
-        vit_sha256 hash;
-        vit_sha256_start(&hash);
-        vit_sha256_add(&hash, features, g->info.features * sizeof *features);
-        vit_sha256_hex(&hash, hex);
-    }
+    if (status == VIT_OK) vit_fingerprint_text(hex, features, g->info.features);
     vit_free(picture);
     vit_free(features);
     vit_free(logits);

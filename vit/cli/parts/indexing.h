@@ -15,7 +15,12 @@ typedef struct vit_indexing {
     uint64_t kept, added, changed, vanished, failed;
 } vit_indexing;
 
-/* hex = what the features of a fixed picture are: it tells models apart. */
+/* The picture, as bytes of a network's input, whose features tell models apart; and the text for
+ * its features. */
+void vit_fingerprint_picture(uint8_t *picture, size_t size);
+void vit_fingerprint_text(char hex[65], const float *features, size_t count);
+
+/* hex = the fingerprint of the session's model. */
 vit_status vit_model_fingerprint(char hex[65], const vit_indexing *indexing, vit_error *error);
 
 /* Brings the index up to the pictures in the folders now. Pictures of other folders stay as they

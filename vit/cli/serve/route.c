@@ -7,6 +7,8 @@ static const char *const torchserve[] = {"top", "logits", NULL};
 static const char *const hugging_face[] = {"top_k", "function_to_apply", NULL};
 static const char *const explaining[] = {"model", "method", "class",  "layer", "head",
                                          "query", "steps",  "pixels", NULL};
+static const char *const searching[] = {"model", "top", NULL};
+static const char *const thumbnails[] = {"row", NULL};
 
 const serve_route serve_routes[] = {
     {"GET, HEAD", "/", serve_page, SERVE_OPEN, NULL},
@@ -26,6 +28,10 @@ const serve_route serve_routes[] = {
     {"POST", "/v1/models/*:predict", serve_v1_predict, SERVE_BODY, torchserve},
     {"POST", "/v1/embeddings", serve_embeddings, SERVE_BODY, NULL},
     {"POST", "/predict", serve_immich_predict, SERVE_BODY, NULL},
+    {"POST", "/v1/search", serve_search, SERVE_BODY, searching},
+    {"GET, HEAD", "/v1/search/picture", serve_thumbnail, 0, thumbnails},
+    {"GET, HEAD", "/search", serve_search_page, SERVE_OPEN, NULL},
+    {"GET, HEAD", "/search.js", serve_search_script, SERVE_OPEN, NULL},
     {"POST", "/v1/explain", serve_explain, SERVE_BODY, explaining},
     {"GET, HEAD", "/v2", serve_v2, 0, NULL},
     {"GET, HEAD", "/v2/health/live", serve_v2_live, SERVE_OPEN, NULL},

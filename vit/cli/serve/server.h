@@ -32,6 +32,7 @@ typedef struct serve_server {
     size_t bodies;      /* bytes of all requests that are held at a time */
     atomic_size_t held; /* those bytes, now */
     size_t top;         /* classes of an answer, unless the request says how many */
+    const char *index;  /* the index of pictures that is searched; NULL: none */
     serve_log log;
     double started;        /* vit_clock() */
     atomic_bool stopping;  /* each answer closes its connection */

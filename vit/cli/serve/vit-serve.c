@@ -11,13 +11,14 @@
 #include "vit/cli/serve/http.h"
 #include "vit/cli/serve/net/listen.h"
 #include "vit/cli/serve/route.h"
+#include "vit/search/index.h"
 
 static const char *const logs[] = {"none", "text", "json", NULL};
 VIT_CHECK_ROWS(logs, SERVE_LOG_COUNT + 1);
 
 typedef struct settings {
     vit_option_list models, hosts, origins;
-    const char *host, *key_file;
+    const char *host, *key_file, *index;
     uint64_t port, top, threads;
     uint64_t body, pixels, pictures, connections, per_address, queue, batch;
     double timeout, delay; /* seconds, milliseconds */
@@ -36,6 +37,9 @@ static const vit_option options[] = {
              "(default: all in $VIT_MODELS, beside the program and\n"
              "within it)"},
     VIT_TURN_OPTION(settings),
+    {VIT_OPTION(TEXT, "index", index, "INDEX"),
+     .help = "an index of pictures, which vit-search build makes: it\n"
+             "is searched at /search and /v1/search, as it is then"},
     {.kind = VIT_OPTION_GROUP, .help = "Who may ask"},
     {VIT_OPTION(TEXT, "host", host, "ADDRESS"),
      .help = "the address to listen on; 0.0.0.0 is all of them\n"
@@ -190,8 +194,12 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
                                        .context = server};
     const serve_queue_options aside = {
         .most = 1, .batch = 1, .timeout = s->timeout, .yields = true};
+    vit_index *index = NULL;
     set_limits(server, s);
-    vit_status status = VIT_OK;
+    server->index = s->index;
+    vit_status status = s->index ? vit_index_open(&index, s->index, error) : VIT_OK;
+    vit_index_free(index); /* it is opened again for every search */
+    if (status != VIT_OK) return status;
     if (s->key_file) status = serve_guard_load_keys(&server->guard, s->key_file, error);
     if (status == VIT_OK) status = serve_models_open(&server->models, &models, error);
     if (status == VIT_OK) status = name_parts(p, error);

@@ -2,6 +2,7 @@
 #include "vit/cli/serve/route.h"
 
 extern const char *const serve_page_html[], *const serve_page_css[], *const serve_page_js[];
+extern const char *const serve_search_html[], *const serve_search_js[];
 
 /* The page may load only files of this server, has no inline scripts or styles, and cannot be put
  * into a frame. */
@@ -28,4 +29,14 @@ void serve_page_style(serve_request *request, serve_reply *reply) {
 void serve_page_script(serve_request *request, serve_reply *reply) {
     (void)request;
     reply_lines(reply, "text/javascript; charset=utf-8", serve_page_js);
+}
+
+void serve_search_page(serve_request *request, serve_reply *reply) {
+    (void)request;
+    reply_lines(reply, "text/html; charset=utf-8", serve_search_html);
+}
+
+void serve_search_script(serve_request *request, serve_reply *reply) {
+    (void)request;
+    reply_lines(reply, "text/javascript; charset=utf-8", serve_search_js);
 }

@@ -1,0 +1,74 @@
+"""vit-serve --index: a picture finds those that are similar, as vit-search does, also after the index
+changed under the running server; called by serve-search.sh."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+import serving
+from serving import Server, check, draw
+
+SEARCH = os.path.join(os.path.dirname(serving.SERVE), "vit-search")
+work = tempfile.mkdtemp()
+folder, index = work + "/pictures", work + "/index"
+os.mkdir(folder)
+for i in range(12):
+    shutil.copy(draw(work, i % 10), "%s/%02d.png" % (folder, i))
+
+
+def build(model="mnist"):
+    return subprocess.run([SEARCH, "build", folder, "-o", index, "--model", model],
+                          stdout=subprocess.PIPE, check=True)
+
+
+def alone(picture, top):
+    out = subprocess.run([SEARCH, index, picture, "--top", str(top), "--json"], check=True,
+                         stdout=subprocess.PIPE).stdout
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def results(s, data, query="?top=5"):
+    status, got = s.json("POST", "/v1/search" + query, data)
+    if status != 200:
+        return got
+    return [{"file": r["file"], "score": r["score"]} for r in got["results"]]
+
+
+build()
+with open(folder + "/03.png", "rb") as f:
+    data = f.read()
+with Server("--index", index) as s:
+    got = results(s, data)
+    check("/v1/search has vit-search's answer", got == alone(folder + "/03.png", 5), got)
+    row = s.json("POST", "/v1/search?top=1", data)[1]["results"][0]["row"]
+    status, headers, png = s.ask("GET", "/v1/search/picture?row=%d" % row)
+    check("a small picture", status == 200 and headers["Content-Type"] == "image/png" and
+          png[:8] == b"\x89PNG\r\n\x1a\n", (status, png[:20]))
+    for path, text in (("99", "no picture"), ("x", "no picture"), ("-1", "no picture"),
+                       ("..%2f..%2fetc%2fpasswd", "no picture")):
+        got = s.json("GET", "/v1/search/picture?row=" + path)
+        check("not a row: " + path, got[0] in (400, 404), got)
+    page = s.ask("GET", "/search")
+    check("the page", page[0] == 200 and b"search.js" in page[2] and
+          "script-src 'self'" in page[1]["Content-Security-Policy"], page[1])
+    check("its script", s.ask("GET", "/search.js")[0] == 200)
+    os.remove(folder + "/03.png")
+    shutil.copy(folder + "/05.png", folder + "/new.png")
+    build()
+    got = results(s, data, "?top=100")
+    check("the index changed under the server", len(got) == 12 and
+          {os.path.basename(r["file"]) for r in got} ==
+          {"%02d.png" % i for i in range(12) if i != 3} | {"new.png"}, got)
+    got = s.json("GET", "/v1/search/picture?row=%d" % row)
+    check("a row that is gone", got[0] == 404, got)
+    for query, status, text in (("?top=0", 400, "top"), ("?model=x", 404, "x"),
+                                ("?model=fashion", 409, "another model")):
+        got = s.json("POST", "/v1/search" + query, data)
+        check(query, got[0] == status and text in got[1]["error"], got)
+    check("no picture", s.json("POST", "/v1/search", b"no picture")[0] in (400, 415))
+with Server() as s:
+    got = s.json("POST", "/v1/search", data)
+    check("without an index", got[0] == 404 and "--index" in got[1]["error"], got)
+shutil.rmtree(work)
+serving.end()

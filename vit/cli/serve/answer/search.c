@@ -1,0 +1,132 @@
+/* POST /v1/search: pictures of an index that are similar to the one that is sent; GET
+ * /v1/search/picture?row=N: one of them, small. The index is opened for every request, so that it
+ * is what the file is then. */
+#include <string.h>
+
+#include "vit/base/parallel.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/cli/parts/indexing.h"
+#include "vit/cli/serve/answer/classify.h"
+#include "vit/cli/serve/route.h"
+#include "vit/search/sheet.h"
+
+enum { MOST_RESULTS = 1000 };
+
+static bool open_index(vit_index **out, const serve_request *request, serve_reply *reply) {
+    vit_error error;
+    *out = NULL;
+    if (!request->server->index) {
+        serve_fail(reply, 404, "no index of pictures is served: vit-serve --index names one");
+        return false;
+    }
+    if (vit_index_open(out, request->server->index, &error) == VIT_OK) return true;
+    serve_fail_with(reply, &error);
+    return false;
+}
+
+/* Whether the index is of the served model of this name: its features of the fixed picture say so.
+ */
+static bool is_of_model(serve_request *request, const char *name, const vit_index *index,
+                        serve_reply *reply) {
+    const vit_index_about about = vit_index_describe(index);
+    char hex[65] = "";
+    serve_answers a;
+    serve_model *model = serve_model_take(request->server->models, name);
+    if (!model) {
+        serve_fail(reply, 404, "no model is called \"%s\": GET /v2/models names them", name);
+        return false;
+    }
+    uint8_t *picture = vit_alloc(model->pixels, 1);
+    if (picture) vit_fingerprint_picture(picture, model->pixels);
+    serve_job job = {.model = model, .images = picture, .count = picture ? 1 : 0};
+    const bool computed = serve_answer_prepared(&a, request, &job, true, reply);
+    vit_free(picture);
+    if (!computed) return false;
+    if (a.model->info.features == about.width) vit_fingerprint_text(hex, a.features, about.width);
+    serve_answers_free(&a, request->server);
+    if (strcmp(hex, about.fingerprint) == 0) return true;
+    serve_fail(reply, 409,
+               "the index is of another model than %s: serve %s, or ask another one with "
+               "?model=NAME",
+               name, about.model);
+    return false;
+}
+
+static void add_results(serve_reply *reply, const vit_index *index, const vit_hit *hits,
+                        size_t count) {
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    vit_json_open(&json, "results", '[');
+    for (size_t i = 0; i < count; i++) {
+        vit_json_open(&json, NULL, '{');
+        vit_json_text(&json, "file", vit_index_row(index, hits[i].row).name);
+        vit_json_float(&json, "score", hits[i].score);
+        vit_json_count(&json, "row", hits[i].row);
+        vit_json_close(&json, '}');
+    }
+    vit_json_close(&json, ']');
+    vit_json_close(&json, '}');
+    vit_string_add(&json.text, "\n");
+    reply->body = json.text;
+}
+
+static void find(const vit_index *index, const float *features, size_t top, serve_reply *reply) {
+    vit_hit hits[MOST_RESULTS];
+    vit_error error;
+    size_t count;
+    if (vit_index_find(hits, &count, index, features, top, vit_threads_default(), VIT_CPU_COUNT,
+                       &error) == VIT_OK)
+        add_results(reply, index, hits, count);
+    else
+        serve_fail_with(reply, &error);
+}
+
+void serve_search(serve_request *request, serve_reply *reply) {
+    vit_index *index;
+    serve_pictures sent;
+    serve_answers a;
+    uint64_t top = 10;
+    if (!open_index(&index, request, reply)) return;
+    if (!serve_read_pictures(&sent, request, reply)) {
+        vit_index_free(index);
+        return;
+    }
+    const char *name = serve_argument(request, "model"), *most = serve_argument(request, "top");
+    if (!name) name = serve_models_name(request->server->models, 0);
+    if (most && (!vit_parse_u64(most, &top) || top < 1 || top > MOST_RESULTS)) {
+        serve_fail(reply, 400, "top: expected a number from 1 to %d", MOST_RESULTS);
+    } else if (is_of_model(request, name, index, reply) &&
+               serve_answer_pictures(&a, request, name, &sent, true, reply)) {
+        if (a.answers[0].error.status == VIT_OK)
+            find(index, a.features, (size_t)top, reply);
+        else
+            serve_fail_with(reply, &a.answers[0].error);
+        serve_answers_free(&a, request->server);
+    }
+    serve_pictures_free(&sent);
+    vit_index_free(index);
+}
+
+/* A row of the index is asked for, and no other file can be. */
+void serve_thumbnail(serve_request *request, serve_reply *reply) {
+    vit_index *index;
+    vit_error error;
+    uint64_t row;
+    uint8_t *png = NULL;
+    size_t size = 0;
+    const char *number = serve_argument(request, "row");
+    if (!open_index(&index, request, reply)) return;
+    if (!number || !vit_parse_u64(number, &row) || row >= vit_index_rows(index) ||
+        vit_index_row(index, (size_t)row).gone) {
+        serve_fail(reply, 404, "the index has no picture of this number");
+    } else if (vit_thumbnail(&png, &size, vit_index_row(index, (size_t)row).name, &error) !=
+               VIT_OK) {
+        serve_fail_with(reply, &error);
+    } else {
+        reply->type = "image/png";
+        vit_string_add_bytes(&reply->body, (const char *)png, size);
+    }
+    vit_free(png);
+    vit_index_free(index);
+}
