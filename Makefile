@@ -8,6 +8,8 @@
 # make fuzz     the fuzz targets of tests/fuzz: build/fuzz (clang); TARGET=numpy: one of them
 # make install  libraries, headers, libvit.pc, programs, manual pages, models, completions of
 #               bash, zsh and fish; and uninstall
+# make dist     the sources as build/vit-VERSION.tar.gz, the same bytes from every clone of a commit
+# make deb      a package for Debian and Ubuntu, build/vit_VERSION_ARCH.deb, likewise
 # make clean
 #
 # CC=gcc|clang, CFLAGS, BUILD (default build) may be set on the command line; for install also
@@ -79,7 +81,7 @@ MAN      = $(patsubst $(BUILD)/bin/%,$(BUILD)/man/%.1,$(PROGRAMS))
 EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
-.PHONY: all test tests bench lint analyse debug asan fuzz fuzzers install uninstall clean
+.PHONY: all test tests bench lint analyse debug asan fuzz fuzzers install uninstall dist deb clean
 all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(EXAMPLES) $(MAN) $(COMPLETE)
 
 # One instruction set per file; the compiler may use it there and nowhere else.
@@ -326,6 +328,14 @@ uninstall:
 	  $(AT_LIB)/pkgconfig/libvit.pc $(addprefix $(AT_LIB)/,libvit.a libvit.so libvit.so.0)
 	for directory in $(AT_MODELS) $(AT_SHARE) $(AT_HEADER); do \
 	  [ ! -d $$directory ] || rmdir --ignore-fail-on-non-empty $$directory; done
+
+# Times in archives are the commit's, so that two builds of it are the same bytes.
+dist:
+	@mkdir -p $(BUILD)
+	git archive --format=tar --prefix=vit-$(VERSION)/ HEAD | gzip -9n >$(BUILD)/vit-$(VERSION).tar.gz
+
+deb: all
+	scripts/deb $(BUILD) $(VERSION)
 
 clean:
 	rm -rf $(BUILD)

@@ -3,7 +3,9 @@
 #include "tests/support/check.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
+#include "vit/labels.h"
 #include "vit/maps.h"
+#include "vit/teach.h"
 #include "vit/texts.h"
 #include <glob.h>
 #include <stdio.h>
@@ -70,6 +72,22 @@ static vit_status evaluate(bool null, vit_error *error) {
     return status;
 }
 
+static vit_status evaluate_labels(bool null, vit_error *error) {
+    vit_label_evaluation result;
+    const vit_status status =
+        vit_evaluate_labels(model, OPTIONS(vit_evaluate_options), &result, error);
+    vit_label_evaluation_clear(&result);
+    return status;
+}
+
+static vit_status teach(bool null, vit_error *error) {
+    vit_teaching *teaching;
+    const vit_status status =
+        vit_teaching_new(&teaching, model, OPTIONS(vit_teach_options), error);
+    if (status == VIT_OK) vit_teaching_free(teaching);
+    return status;
+}
+
 static vit_status report(bool null, vit_error *error) {
     return vit_write_report(OPTIONS(vit_report_options), error);
 }
@@ -103,6 +121,8 @@ static const struct {
     {"vit_explain", explain, VIT_OK, ""},
     {"vit_explain_page", page, VIT_OK, ""},
     {"vit_evaluate", evaluate, VIT_ERROR_ARGUMENT, "no data was named"},
+    {"vit_evaluate_labels", evaluate_labels, VIT_ERROR_UNSUPPORTED, "any number of classes"},
+    {"vit_teaching_new", teach, VIT_OK, ""},
     {"vit_write_report", report, VIT_ERROR_ARGUMENT, "needs a log"},
     {"vit_train", train, VIT_ERROR_ARGUMENT, "no data was named"},
     {"vit_find_lr", find_lr, VIT_ERROR_ARGUMENT, "no data was named"},

@@ -69,7 +69,7 @@ json "--recursive goes through a directory in order" answers '
                                "scans/more/c.png", "a.png"]
     and ["error" in a for a in r] == [False, False, True, False, False]'
 mkdir nothing
-run 1 "" "nothing holds no file named" $classify --recursive nothing
+run 1 "" "nothing holds no file that is named as" $classify --recursive nothing
 printf 'a.png\nscans\n' >list
 run 1 "*" "1 of 5 pictures could not be read" $classify --json --recursive --files-from list
 cp a.png 'a,"b".png'

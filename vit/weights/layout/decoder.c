@@ -304,6 +304,7 @@ vit_status vit_read_decoder_config(vit_decoder_facts *out, vit_their_config *d,
     if (status != VIT_OK) return status;
     out->layout = kind->layout;
     out->decoder = kind->usual;
+    out->decoder.qkv_bias = out->decoder.key_bias = out->decoder.proj_bias = true;
     status = read_sizes(&out->decoder, kind, d, decoder, error);
     if (status == VIT_OK) status = check_switches(kind, d, decoder, error);
     if (status == VIT_OK && kind->more) status = kind->more(&out->decoder, d, decoder, error);
