@@ -139,6 +139,8 @@ typedef enum vit_turn {
 typedef struct vit_model_options {
     const char *config; /* for published weights: the path of their config, in place of the
                            config.json beside them */
+    const char *as;     /* for published weights that libraries answer differently: "timm", "hf",
+                           "meta", ...; NULL: as their own library */
     const char *labels; /* class names in place of the model's own: a text file with one name a
                            line, a JSON file (a list, or {"0": name, ...}), or "imagenet-1k" */
     /* the network's input; 0: the model's own. Positions are resampled; the preprocessing keeps
@@ -175,9 +177,8 @@ VIT_API const char *vit_model_label(const vit_model *model, size_t index);
 /* ---- conversion ----------------------------------------------------------------------------- */
 
 typedef struct vit_convert_options {
-    const char *in;     /* the model to read: a path as for vit_model_load */
-    const char *config; /* as in vit_model_options */
-    const char *labels; /* as in vit_model_options */
+    const char *in;                   /* the model to read: a path as for vit_model_load */
+    const char *config, *as, *labels; /* as in vit_model_options */
     const char *out;    /* without a layout, or for "onnx" with a name that ends in ".onnx": a file,
                            which is replaced; otherwise a directory, which must not exist yet */
     const char *layout; /* "timm", "hf", "torchvision", "npz", "onnx" or "pytorch"; NULL: this

@@ -112,6 +112,7 @@ class vit_model_info(Structure):
 class vit_model_options(Structure):
     _fields_ = [
         ("config", c_char_p),
+        ("as", c_char_p),
         ("labels", c_char_p),
         ("height", c_size_t),
         ("width", c_size_t),
@@ -125,6 +126,7 @@ class vit_convert_options(Structure):
     _fields_ = [
         ("in", c_char_p),
         ("config", c_char_p),
+        ("as", c_char_p),
         ("labels", c_char_p),
         ("out", c_char_p),
         ("layout", c_char_p),

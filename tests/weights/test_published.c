@@ -41,7 +41,10 @@ static void test_parity(void **state) {
     snprintf(directory, sizeof directory, "%s/%s", ROOT, name);
     snprintf(expected_path, sizeof expected_path, "%s/expected.json", directory);
     json_t *expected = read_json(expected_path), *list = json_object_get(expected, "logits");
-    if (vit_model_load(&model, directory, &error) != VIT_OK) fail_msg("%s", error.message);
+    const vit_model_options options = {.as = json_string_value(json_object_get(expected, "as"))};
+    if (vit_model_load_with(&model, directory, &options, &error) != VIT_OK)
+        fail_msg("%s", error.message);
+    if (options.as) assert_non_null(strstr(vit_model_describe(model).recipe, options.as));
     const size_t classes = vit_model_describe(model).classes;
     assert_int_equal(classes, json_array_size(list));
     float *logits = logits_of(model), *want = check_floats(classes);
@@ -504,6 +507,9 @@ int main(void) {
         PARITY("hf_dinov3_gated"),
         PARITY("hf_dinov3_float"),
         PARITY("hf_dinov3_float_enlarged"),
+        PARITY("hf_dinov3_as_timm"),
+        PARITY("dinov3_authors_as_meta"),
+        PARITY("timm_siglip_as_hf"),
         PARITY("dinov3_authors"),
         PARITY("hf_clip"),
         PARITY("hf_clip_4"),

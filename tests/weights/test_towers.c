@@ -81,6 +81,27 @@ static void test_configs(void **state) {
     refuse(&s, VIT_ERROR_UNSUPPORTED, "\"model_type\" \"siglip2\" is not supported", "siglip");
 }
 
+/* As another library where there is no choice, or none is known. */
+static void test_answered_as(void **state) {
+    static const struct {
+        const char *as, *a, *b;
+        vit_status status;
+    } cases[] = {{"timm", "are hf's and are not answered as timm", "DINOv3", VIT_ERROR_UNSUPPORTED},
+                 {"keras", "as \"keras\": no such library", "timm, hf", VIT_ERROR_ARGUMENT}};
+    char path[5000];
+    vit_model *model;
+    vit_error error;
+    snprintf(path, sizeof path, "%s/" PUBLISHED "/hf_clip", project);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const vit_model_options options = {.as = cases[i].as};
+        assert_int_equal(vit_model_load_with(&model, path, &options, &error), cases[i].status);
+        assert_says(&error, cases[i].status, cases[i].a, cases[i].b);
+    }
+    assert_int_equal(vit_model_load_with(&model, path, &(vit_model_options){.as = "hf"}, &error),
+                     VIT_OK);
+    vit_model_free(model);
+}
+
 /* ---- what each key changes ---- */
 
 /* The features of the fixture's picture; of the model in the current directory, which is `s`. */
@@ -138,6 +159,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(test_tensors),
         IN_DIRECTORY(test_configs),
+        IN_DIRECTORY(test_answered_as),
         IN_DIRECTORY(test_keys_count),
     };
     find_project();

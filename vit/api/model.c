@@ -158,7 +158,12 @@ static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes
     vit_status status = vit_choose(&kernels, &threads, o->cpu, 1, o->precision, error);
     if (status != VIT_OK) return status;
     const vit_exec packs = {.kernels = kernels, .threads = 1, .precision = o->precision};
-    const vit_wanted wanted = {o->config, o->labels, o->height, o->width, &packs};
+    const vit_wanted wanted = {.config = o->config,
+                               .as = o->as,
+                               .labels = o->labels,
+                               .height = o->height,
+                               .width = o->width,
+                               .packs = &packs};
     const vit_fpmode host = vit_fpmode_enter();
     status = bytes ? vit_published_parse(&file, bytes, path, &wanted, error)
                    : vit_published_load(&file, path, &wanted, error);

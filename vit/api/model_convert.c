@@ -242,8 +242,9 @@ static vit_status convert(conversion *c, vit_error *error) {
     const vit_convert_options *o = c->options;
     vit_status status = check_options(c, error);
     if (status == VIT_OK)
-        status = vit_published_load(&c->model, o->in,
-                                    &(vit_wanted){.config = o->config, .labels = o->labels}, error);
+        status = vit_published_load(
+            &c->model, o->in, &(vit_wanted){.config = o->config, .as = o->as, .labels = o->labels},
+            error);
     if (status != VIT_OK) return status;
     if (o->layout &&
         (vit_config_has_decoder(&c->model.config) || !vit_config_takes_pictures(&c->model.config)))

@@ -19,7 +19,7 @@ static const char *const formats[] = {"text", "json", "csv", NULL};
 VIT_CHECK_ROWS(formats, FORMATS + 1);
 
 typedef struct settings {
-    const char *model, *config, *labels, *files_from, *out;
+    const char *model, *config, *as, *labels, *files_from, *out;
     uint64_t top; /* 0: not said */
     uint64_t threads;
     vit_size size;     /* 0: the model's own */
@@ -45,6 +45,7 @@ static const vit_option options[] = {
              "name of a model in $VIT_MODELS or beside the program\n"
              "(default: mnist)"},
     VIT_CONFIG_OPTION(settings),
+    VIT_AS_OPTION(settings),
     VIT_LABELS_OPTION(settings),
     VIT_SIZE_OPTION(settings),
     VIT_TURN_OPTION(settings),
@@ -192,6 +193,7 @@ static vit_status open_classifier(classifier *c, vit_error *error) {
                                   .cpu = vit_chosen_cpu(),
                                   .precision = (vit_precision)c->settings->precision};
     const vit_model_options opening = {.config = c->settings->config,
+                                       .as = c->settings->as,
                                        .labels = c->settings->labels,
                                        .height = c->settings->size.height,
                                        .width = c->settings->size.width,

@@ -6,7 +6,7 @@
 #include "vit/cli/parts/program.h"
 
 typedef struct settings {
-    const char *config, *labels;
+    const char *config, *as, *labels;
     int layout, type; /* of the words below; layout -1: this program's own */
     bool force;
 } settings;
@@ -35,6 +35,7 @@ static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What is read"},
     {VIT_OPTION(TEXT, "config", config, "FILE"),
      .help = "in place of the config.json beside the weights"},
+    VIT_AS_OPTION(settings),
     VIT_LABELS_OPTION(settings),
 };
 
@@ -75,6 +76,7 @@ static int run(const settings *s, const char *in, const char *out) {
     if (status == VIT_OK) {
         const vit_convert_options choice = {.in = path,
                                             .config = s->config,
+                                            .as = s->as,
                                             .labels = s->labels,
                                             .out = out,
                                             .layout = s->layout < 0 ? NULL : layouts[s->layout],

@@ -14,7 +14,7 @@
 #include "vit/texts.h"
 
 typedef struct settings {
-    const char *model, *config, *labels, *data, *predictions, *confusion_csv, *logits;
+    const char *model, *config, *as, *labels, *data, *predictions, *confusion_csv, *logits;
     int split; /* vit_split */
     uint64_t batch, threads, knn;
     vit_size size; /* 0: the model's own */
@@ -35,6 +35,7 @@ static const vit_option options[] = {
              "$VIT_MODELS or beside the program",
      .required = true},
     VIT_CONFIG_OPTION(settings),
+    VIT_AS_OPTION(settings),
     VIT_LABELS_OPTION(settings),
     VIT_SIZE_OPTION(settings),
     VIT_TURN_OPTION(settings),
@@ -189,6 +190,7 @@ static void on_note(const char *text, void *user) {
 static vit_status measure(const settings *s, vit_model **model, predictions *p,
                           vit_evaluation *result, vit_label_evaluation *labels, vit_error *error) {
     const vit_model_options opening = {.config = s->config,
+                                       .as = s->as,
                                        .labels = s->labels,
                                        .height = s->size.height,
                                        .width = s->size.width,
@@ -257,6 +259,7 @@ static int answer(const report *r, const predictions *p) {
 
 static int probe(const settings *s) {
     const vit_model_options opening = {.config = s->config,
+                                       .as = s->as,
                                        .height = s->size.height,
                                        .width = s->size.width,
                                        .turn = (vit_turn)s->turn,

@@ -11,7 +11,7 @@
 #include "vit/texts.h"
 
 typedef struct settings {
-    const char *config, *labels;
+    const char *config, *as, *labels;
     bool tensors, json;
 } settings;
 
@@ -23,6 +23,7 @@ static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What is read"},
     {VIT_OPTION(TEXT, "config", config, "FILE"),
      .help = "in place of the config.json beside the weights"},
+    VIT_AS_OPTION(settings),
     VIT_LABELS_OPTION(settings),
 };
 
@@ -57,8 +58,10 @@ static vit_status open_subject(subject *s, const char *name, const settings *cho
     vit_status status = vit_find_model(&path, name, &s->error);
     if (status != VIT_OK) return status;
     status = vit_tensor_list_load(&s->list, path, &s->error);
-    const vit_model_options opening = {
-        .config = choice->config, .labels = choice->labels, .cpu = vit_chosen_cpu()};
+    const vit_model_options opening = {.config = choice->config,
+                                       .as = choice->as,
+                                       .labels = choice->labels,
+                                       .cpu = vit_chosen_cpu()};
     if (status == VIT_OK && vit_model_load_with(&s->model, path, &opening, &s->error) == VIT_OK) {
         s->info = vit_model_describe(s->model);
         s->texts = vit_text_describe(s->model);

@@ -81,7 +81,8 @@ static vit_status configs_open(vit_configs *c, const char *weights, const char *
 /* ---- which library's config it is ---- */
 
 /* Of a file without a config, which only some layouts can do without. */
-static vit_status read_no_config(vit_their_config *d, const vit_binding *b, vit_error *error) {
+static vit_status read_no_config(vit_their_config *d, const vit_binding *b, const char *as,
+                                 vit_error *error) {
     if (!b->layout->usual)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: tensors in the layout of %s do not say how many heads there are nor "
@@ -100,22 +101,23 @@ static vit_status read_no_config(vit_their_config *d, const vit_binding *b, vit_
     }
     d->name = vit_tensors_name(b->file);
     b->layout->usual(d);
-    return VIT_OK;
+    return vit_answer_as(d, "google", as, NULL, error);
 }
 
 /* A config is of the first kind whose key it has, with this value unless that is NULL. */
 static const struct kind {
-    const char *name, *key, *value;
+    const char *name, *as, *key, *value;
     vit_status (*read)(vit_their_config *d, json_t *object, vit_error *error);
 } kinds[] = {
     /* read is NULL, since there is a second file: vit_read_hf_config */
-    [VIT_CONFIG_HF] = {"Hugging Face", "model_type", NULL, NULL},
-    [VIT_CONFIG_OPEN_CLIP] = {"OpenCLIP", "model_cfg", NULL, vit_read_open_clip_config},
-    [VIT_CONFIG_LUCIDRAINS] = {"vit-pytorch", "architecture", "vit-pytorch",
+    [VIT_CONFIG_HF] = {"Hugging Face", "hf", "model_type", NULL, NULL},
+    [VIT_CONFIG_OPEN_CLIP] = {"OpenCLIP", "open_clip", "model_cfg", NULL,
+                              vit_read_open_clip_config},
+    [VIT_CONFIG_LUCIDRAINS] = {"vit-pytorch", "vit-pytorch", "architecture", "vit-pytorch",
                                vit_read_lucidrains_config},
-    [VIT_CONFIG_TORCHVISION] = {"torchvision", "architecture", "torchvision",
+    [VIT_CONFIG_TORCHVISION] = {"torchvision", "torchvision", "architecture", "torchvision",
                                 vit_read_torchvision_config},
-    [VIT_CONFIG_TIMM] = {"timm", "architecture", NULL, vit_read_timm_config},
+    [VIT_CONFIG_TIMM] = {"timm", "timm", "architecture", NULL, vit_read_timm_config},
 };
 VIT_CHECK_ROWS(kinds, VIT_CONFIG_COUNT);
 
@@ -132,7 +134,7 @@ static const struct kind *kind_of(const json_t *object) {
 static vit_status read_config(vit_their_config *d, const vit_binding *b, const vit_configs *c,
                               vit_error *error) {
     vit_their_config_init(d, c->path);
-    if (!c->object) return read_no_config(d, b, error);
+    if (!c->object) return read_no_config(d, b, c->as, error);
     const struct kind *kind = kind_of(c->object);
     if (!kind)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -143,7 +145,9 @@ static vit_status read_config(vit_their_config *d, const vit_binding *b, const v
     const vit_status status =
         kind->read ? kind->read(d, c->object, error)
                    : vit_read_hf_config(d, c->object, c->processor, c->processor_path, error);
-    if (status != VIT_OK || kind == &kinds[b->layout->config]) return status;
+    if (status == VIT_OK && kind == &kinds[b->layout->config])
+        return vit_answer_as(d, kind->as, c->as, c->object, error);
+    if (status != VIT_OK) return status;
     return vit_fail(error, VIT_ERROR_MISMATCH,
                     "%s is a config for tensors in the layout of %s, those of %s are in that of %s",
                     c->path, kind->name, vit_tensors_name(b->file), b->layout->name);
@@ -153,7 +157,7 @@ static vit_status read_config(vit_their_config *d, const vit_binding *b, const v
 
 /* What a published model has as its recipe: {"layout": "timm", "architecture": ...}; NULL: no
  * memory. */
-static char *origin(const vit_binding *b, const vit_configs *c) {
+static char *origin(const vit_binding *b, const vit_configs *c, const char *as) {
     const json_t *list = json_object_get(c->object, "architectures");
     const json_t *name =
         list ? json_array_get(list, 0) : json_object_get(c->object, "architecture");
@@ -161,6 +165,7 @@ static char *origin(const vit_binding *b, const vit_configs *c) {
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "layout", b->layout->name);
     if (json_is_string(name)) vit_json_text(&json, "architecture", json_string_value(name));
+    if (as) vit_json_text(&json, "as", as);
     vit_json_close(&json, '}');
     return vit_json_take(&json);
 }
@@ -222,7 +227,7 @@ static vit_status build(vit_model_file *m, const vit_binding *b, vit_their_confi
     m->position_rule = d->position_rule != VIT_UNSPECIFIED
                            ? (vit_position_rule)d->position_rule
                            : b->layout->positions[c->object != NULL];
-    m->recipe = origin(b, c);
+    m->recipe = origin(b, c, d->as);
     if (status == VIT_OK && !m->recipe) status = vit_fail_memory(error, "the recipe", 0);
     if (status == VIT_OK && d->input_height == 0 && vit_prepares_to(d, c->height, c->width)) {
         d->input_height = c->height;
@@ -263,7 +268,7 @@ static vit_status build_parts(vit_model_file *m, const vit_binding parts[2],
     if (status == VIT_OK) status = load_values(m, parts, 2, d, c->packs, error);
     m->position_rule = parts[0].layout->positions[true];
     m->writing = reader->writing;
-    m->recipe = origin(&parts[1], c);
+    m->recipe = origin(&parts[1], c, "hf");
     if (status == VIT_OK && !m->recipe) status = vit_fail_memory(error, "the recipe", 0);
     return status == VIT_OK ? vit_prepare_list(&m->preprocessing, d, &m->config, error) : status;
 }
@@ -334,7 +339,8 @@ vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, con
     vit_their_config d = {0};
     *out = (vit_model_file){0};
     if (vit_is_encoder_decoder(c->object)) {
-        const vit_status built = build_reader(out, file, c, error);
+        vit_status built = refuse_as(c->as, c->path, error);
+        if (built == VIT_OK) built = build_reader(out, file, c, error);
         if (built != VIT_OK) vit_model_file_clear(out);
         return built;
     }
@@ -346,6 +352,13 @@ vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, con
     vit_their_config_clear(&d);
     vit_binding_free(&binding);
     return status;
+}
+
+static vit_status refuse_as(const char *as, const char *name, vit_error *error) {
+    if (!as) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: as \"%s\" is a choice for published weights; this %s", name, as,
+                    "is a model file, or writes texts, and has one answer");
 }
 
 /* A model file of ours, or a checkpoint. */
@@ -371,12 +384,14 @@ static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
     vit_status status;
     vit_configs c;
     if (vit_tensors_metadata(file, "vit.config")) {
-        status = load_own(out, file, wanted->packs, error);
+        status = refuse_as(wanted->as, vit_tensors_name(file), error);
+        if (status == VIT_OK) status = load_own(out, file, wanted->packs, error);
     } else {
         status = configs_open(&c, path, wanted->config, error);
         c.height = wanted->height;
         c.width = wanted->width;
         c.packs = wanted->packs;
+        c.as = wanted->as;
         if (status == VIT_OK) status = vit_published_build(out, file, &c, error);
         if (status == VIT_OK && vit_config_has_decoder(&out->config)) {
             status = load_tokenizer(out, c.path, error);

@@ -11,6 +11,7 @@
 /* What the caller asks for beside the weights; zeroed: nothing. All is borrowed. */
 typedef struct vit_wanted {
     const char *config;    /* path of the config file; NULL: config.json beside the weights */
+    const char *as;        /* the library as which pictures are answered; NULL: the weights' own */
     const char *labels;    /* as for vit_labels_set, or NULL */
     size_t height, width;  /* the size to which the model will be resized afterwards, or 0 */
     const vit_exec *packs; /* as for vit_model_file_load */
@@ -36,6 +37,7 @@ typedef struct vit_configs {
     json_t *object, *processor;  /* what is in them; NULL: there is no such file */
     size_t height, width;        /* as in vit_wanted */
     const vit_exec *packs;       /* as in vit_wanted */
+    const char *as;              /* as in vit_wanted */
     char *generation_path;       /* of generation_config.json, for networks that write texts */
     json_t *generation;          /* NULL: there is no such file */
 } vit_configs;

@@ -85,6 +85,14 @@ void vit_precision_here(const vit_command *command, int *precision);
             .help = "of published weights: the config, instead of the\n" \
                     "config.json beside them"                            \
     }
+/* --as, for `const char *as` in the settings. */
+#define VIT_AS_OPTION(settings)                                                 \
+    {                                                                           \
+        VIT_OPTION(TEXT, "as", as, "LIBRARY"),                                  \
+            .help = "of published weights that libraries answer differently:\n" \
+                    "as timm, hf or meta (default: as their own library;\n"     \
+                    "docs/weights.md)"                                          \
+    }
 #define VIT_LABELS_OPTION(settings)                                          \
     {                                                                        \
         VIT_OPTION(TEXT, "labels", labels, "FILE"),                          \

@@ -40,6 +40,7 @@ typedef struct vit_prepare {
 
 typedef struct vit_their_config {
     const char *name;     /* of the config file, for messages */
+    const char *as;       /* the library as which pictures are answered, borrowed */
     const char *version;  /* of Hugging Face's library that wrote it, or NULL; borrowed */
     vit_stack said;       /* what the config says of the network: numbers that are not 0, and */
     bool given[VIT_KEYS]; /* what is given here */
@@ -71,6 +72,12 @@ vit_status vit_read_timm_config(vit_their_config *out, json_t *object, vit_error
 
 /* Whether the config is timm's as Hugging Face's library writes it, for its TimmWrapper classes. */
 bool vit_is_timm_wrapper(const json_t *object);
+
+/* Changes what d says of its own library's answer, d->as, to that of library `as`; NULL: nothing.
+ * object: the config. Errors: ARGUMENT for a library that is not known; UNSUPPORTED where there is
+ * no choice. */
+vit_status vit_answer_as(vit_their_config *d, const char *own, const char *as, const json_t *object,
+                         vit_error *error);
 
 /* processor: preprocessor_config.json, or NULL. */
 vit_status vit_read_hf_config(vit_their_config *out, json_t *object, json_t *processor,
