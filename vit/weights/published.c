@@ -333,6 +333,13 @@ static vit_status load_tokenizer(vit_model_file *m, const char *config, vit_erro
 
 /* ---- the whole ---- */
 
+static vit_status refuse_as(const char *as, const char *name, vit_error *error) {
+    if (!as) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: as \"%s\" is a choice for published weights; this %s", name, as,
+                    "is a model file, or writes texts, and has one answer");
+}
+
 vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, const vit_configs *c,
                                vit_error *error) {
     vit_binding binding;
@@ -352,13 +359,6 @@ vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, con
     vit_their_config_clear(&d);
     vit_binding_free(&binding);
     return status;
-}
-
-static vit_status refuse_as(const char *as, const char *name, vit_error *error) {
-    if (!as) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                    "%s: as \"%s\" is a choice for published weights; this %s", name, as,
-                    "is a model file, or writes texts, and has one answer");
 }
 
 /* A model file of ours, or a checkpoint. */
