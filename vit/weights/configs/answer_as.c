@@ -14,7 +14,7 @@ static bool is(const char *a, const char *b) {
 /* timm pools the mean of the patches, the others the class token. */
 static void choose_dinov3(vit_their_config *d, bool timm) {
     VIT_SAY(d, pool, timm ? VIT_POOL_MEAN : VIT_POOL_CLASS);
-    VIT_SAY(d, norm_before_pool, timm);
+    VIT_SAY(d, norm_before_pool, true);
 }
 
 vit_status vit_answer_as(vit_their_config *d, const char *own, const char *as, const json_t *object,
