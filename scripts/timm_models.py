@@ -7,6 +7,7 @@ A line for each name in timm's registry: the class, the arguments that the name 
 some defaults of the class, and how pictures are prepared. Layers have the names of their classes;
 the epsilon of a norm layer that has one of its own is "norm_eps".
 """
+import dataclasses
 import functools
 import importlib
 import inspect
@@ -18,7 +19,8 @@ import timm
 import torch
 
 PATH = pathlib.Path(__file__).parent.parent / "vit/weights/configs/timm_models.json"
-MODULES = ("vision_transformer", "deit", "eva", "beit", "vision_transformer_relpos")
+MODULES = ("vision_transformer", "deit", "eva", "beit", "vision_transformer_relpos",
+           "naflexvit")
 ALWAYS = ("patch_size", "embed_dim", "depth", "num_heads", "global_pool", "qkv_bias")
 PICTURES = ("input_size", "mean", "std", "interpolation", "crop_pct", "crop_mode")
 # What the factory of a class takes for itself, or what changes no answer.
@@ -40,6 +42,11 @@ def plain(value):
 
 
 def arguments(cls, given):
+    cfg = given.pop("cfg", None)
+    if cfg:  # NaFlexVit's arguments in one object
+        usual = type(cfg)()
+        given |= {f.name: getattr(cfg, f.name) for f in dataclasses.fields(cfg)
+                  if f.name in ALWAYS or getattr(cfg, f.name) != getattr(usual, f.name)}
     own = {k: v for k, v in given.items() if k not in IDLE and v is not None}
     defaults = inspect.signature(cls.__init__).parameters
     for key in ALWAYS:

@@ -370,7 +370,7 @@ static void test_families(void **state) {
     static const struct {
         const char *name, *a, *b;
     } cases[] = {{"vit_relpos_tiny_patch16_224", "has relative positions", "vit_relpos"},
-                 {"naflexvit_base_patch16_gap", "not supported", "\"naflexvit\""},
+                 {"naflexvit_tiny_patch16_gap", "not supported", "\"naflexvit\""},
                  {"swin_tiny_patch4_window7_224", "has windows", "\"swin\""},
                  {"vit_base_patch16_18x2_224", "\"block_fn\"", "ParallelThingsBlock"},
                  {"vit_dwee_patch16_reg1_gap_256", "\"attn_layer\"", "diff"},
@@ -503,6 +503,12 @@ int main(void) {
         PARITY("hf_beit_5"),
         PARITY("hf_data2vec"),
         PARITY("timm_beit"),
+        PARITY("timm_parallel"),
+        PARITY("timm_res_post"),
+        PARITY("timm_aimv2"),
+        PARITY("timm_relpos"),
+        PARITY("timm_naflex"),
+        PARITY("timm_naflex_map"),
         PARITY("hf_dinov3"),
         PARITY("hf_dinov3_gated"),
         PARITY("hf_dinov3_float"),

@@ -7,6 +7,7 @@
 
 typedef struct method {
     bool cubic, antialiased, corners;
+    bool square; /* to a square, of which the first rows and columns are taken */
 } method;
 
 static const method methods[] = {
@@ -15,6 +16,10 @@ static const method methods[] = {
     [VIT_POSITIONS_OF_HUGGING_FACE] = {.cubic = true},
     [VIT_POSITIONS_OF_TORCHVISION] = {.cubic = true, .corners = true},
     [VIT_POSITIONS_OF_GOOGLE] = {.corners = true},
+    [VIT_POSITIONS_OF_NAFLEX] = {.antialiased = true},
+    [VIT_POSITIONS_OF_NAFLEX_CUBIC] = {.cubic = true, .antialiased = true, .square = true},
+    [VIT_POSITIONS_OF_NAFLEX_LINEAR] = {.square = true},
+    [VIT_POSITIONS_OF_NAFLEX_CORNERS] = {.corners = true, .square = true},
 };
 VIT_CHECK_ROWS(methods, VIT_POSITIONS_OF_COUNT);
 
@@ -122,10 +127,12 @@ static void mix(float *out, double *sums, const float *in, size_t dim, const axi
 static vit_status resample(float *out, const float *in, size_t dim, vit_grid to, vit_grid from,
                            const method *m, vit_error *error) {
     axis v = {0}, h = {0};
+    const size_t side = vit_max(to.height, to.width);
     double *sums = vit_alloc(dim, sizeof *sums);
     vit_status status = sums ? VIT_OK : vit_fail_memory(error, "positions", dim * sizeof *sums);
-    if (status == VIT_OK) status = axis_init(&v, from.height, to.height, m, error);
-    if (status == VIT_OK) status = axis_init(&h, from.width, to.width, m, error);
+    if (status == VIT_OK)
+        status = axis_init(&v, from.height, m->square ? side : to.height, m, error);
+    if (status == VIT_OK) status = axis_init(&h, from.width, m->square ? side : to.width, m, error);
     for (size_t y = 0; status == VIT_OK && y < to.height; y++)
         for (size_t x = 0; x < to.width; x++, out += dim) mix(out, sums, in, dim, &v, y, &h, x);
     axis_free(&v);

@@ -15,6 +15,12 @@ typedef enum vit_position_rule {
     VIT_POSITIONS_OF_HUGGING_FACE, /* cubic */
     VIT_POSITIONS_OF_TORCHVISION,  /* cubic, corners */
     VIT_POSITIONS_OF_GOOGLE,       /* linear, corners: vit_jax and big_vision */
+    VIT_POSITIONS_OF_NAFLEX, /* linear, antialiased: timm's NaFlexVit of SigLIP 2; and where it
+                                keeps the shape, to a square, of which the first rows and
+                                columns are taken: */
+    VIT_POSITIONS_OF_NAFLEX_CUBIC,   /* cubic, antialiased */
+    VIT_POSITIONS_OF_NAFLEX_LINEAR,  /* linear */
+    VIT_POSITIONS_OF_NAFLEX_CORNERS, /* linear, corners */
     VIT_POSITIONS_OF_COUNT,
 } vit_position_rule;
 

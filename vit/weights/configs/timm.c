@@ -258,6 +258,7 @@ static const struct {
                {"Eva", NULL},
                {"Beit", NULL},
                {"VisionTransformerRelPos", NULL},
+               {"NaFlexVit", NULL},
                {"", "layers that are not known"}};
 
 /* The arguments of a name in timm's registry, those of the config before them. `named` is what
@@ -283,6 +284,8 @@ static vit_status merge(json_t **all, vit_their_config *d, const json_t *named,
         status = vit_timm_translate_eva(d, *all, error);
     if (status == VIT_OK && strcmp(class, "VisionTransformerRelPos") == 0)
         status = vit_timm_translate_relpos(d, *all, error);
+    if (status == VIT_OK && strcmp(class, "NaFlexVit") == 0)
+        status = vit_timm_translate_naflex(d, *all, error);
     return status;
 }
 

@@ -155,3 +155,85 @@ vit_status vit_timm_translate_eva(vit_their_config *d, json_t *args, vit_error *
     if (gated) json_object_set_new(args, "mlp_layer", json_string("SwiGLU"));
     return VIT_OK;
 }
+
+/* ---- NaFlexVit ---- */
+
+/* How positions are resampled; those of rows and columns apart are always so without antialias. */
+static vit_status read_resampling(vit_their_config *d, json_t *args, bool apart, vit_error *error) {
+    static const struct {
+        bool cubic, antialiased, corners, square;
+        vit_position_rule rule;
+    } rules[] = {{true, true, false, false, VIT_POSITIONS_OF_TIMM},
+                 {true, false, false, false, VIT_POSITIONS_OF_HUGGING_FACE},
+                 {false, true, false, false, VIT_POSITIONS_OF_NAFLEX},
+                 {false, false, false, false, VIT_POSITIONS_OF_TIMM_NPZ},
+                 {false, false, true, false, VIT_POSITIONS_OF_GOOGLE},
+                 {true, true, false, true, VIT_POSITIONS_OF_NAFLEX_CUBIC},
+                 {false, false, false, true, VIT_POSITIONS_OF_NAFLEX_LINEAR},
+                 {false, false, true, true, VIT_POSITIONS_OF_NAFLEX_CORNERS}};
+    const char *mode = "bicubic";
+    bool antialiased = true, corners = false, square = false;
+    vit_status status = vit_read_text(&mode, d, args, "pos_embed_interp_mode", error);
+    if (status == VIT_OK) status = take_flag(&antialiased, d, args, "pos_embed_antialias", error);
+    if (status == VIT_OK) status = take_flag(&corners, d, args, "pos_embed_align_corners", error);
+    if (status == VIT_OK) status = take_flag(&square, d, args, "pos_embed_ar_preserving", error);
+    if (status != VIT_OK) return status;
+    const bool cubic = !apart && strcmp(mode, "bicubic") == 0;
+    if (!cubic && !apart && strcmp(mode, "bilinear") != 0)
+        return unsupported(d, "pos_embed_interp_mode", mode, error);
+    for (size_t i = 0; i < VIT_COUNT(rules); i++)
+        if (rules[i].cubic == cubic && rules[i].antialiased == (antialiased && !apart) &&
+            rules[i].corners == (corners && !apart) && rules[i].square == square) {
+            d->position_rule = rules[i].rule;
+            return VIT_OK;
+        }
+    return unsupported(d, "pos_embed_align_corners", "in this way of resampling", error);
+}
+
+/* The grid of positions becomes the size of the pictures, to which others are resampled. */
+static vit_status read_grid(const vit_their_config *d, json_t *args, vit_error *error) {
+    size_t grid[2] = {16, 16}, patch = 16;
+    const json_t *given = json_object_get(args, "pos_embed_grid_size");
+    vit_status status = vit_read_sides(grid, d, args, "pos_embed_grid_size", error);
+    if (status == VIT_OK) status = vit_read_size(&patch, d, args, "patch_size", error);
+    if (status != VIT_OK) return status;
+    if (!given || !json_is_null(given)) /* null: that of img_size */
+        json_object_set_new(args, "img_size",
+                            json_pack("[ii]", (int)(grid[0] * patch), (int)(grid[1] * patch)));
+    json_object_set_new(args, "dynamic_img_size", json_true());
+    return VIT_OK;
+}
+
+vit_status vit_timm_translate_naflex(vit_their_config *d, json_t *args, vit_error *error) {
+    static const char *const rest[] = {"pos_embed_grid_size",       "pos_embed_interp_mode",
+                                       "embed_proj_type",           "use_key_only_attn_mask",
+                                       "enable_patch_interpolator", "pos_embed_use_grid_sample"};
+    const char *positions = "learned", *pool = "map", *rope = "";
+    bool last = true, gated = false;
+    vit_status status = vit_read_text(&positions, d, args, "pos_embed", error);
+    if (status == VIT_OK) status = vit_read_text(&pool, d, args, "global_pool", error);
+    if (status == VIT_OK) status = vit_read_text(&rope, d, args, "rope_type", error);
+    if (status == VIT_OK) status = take_flag(&last, d, args, "patchify_channels_last", error);
+    if (status == VIT_OK) status = take_flag(&gated, d, args, "swiglu_mlp", error);
+    if (status != VIT_OK) return status;
+    const bool none = !*positions || strcmp(positions, "none") == 0;
+    const bool apart = strcmp(positions, "factorized") == 0;
+    if (!none && !apart && strcmp(positions, "learned") != 0)
+        return unsupported(d, "pos_embed", positions, error);
+    if (*rope && strcmp(rope, "none") != 0) return unsupported(d, "rope_type", rope, error);
+    if (!last) return unsupported(d, "patchify_channels_last", "false", error);
+    status = read_resampling(d, args, apart, error);
+    if (status == VIT_OK) status = read_grid(d, args, error);
+    if (status != VIT_OK) return status;
+    rename_keys(args);
+    for (size_t i = 0; i < VIT_COUNT(rest); i++) json_object_del(args, rest[i]);
+    if (*rope) json_object_del(args, "rope_type");
+    json_object_del(args, "pos_embed");
+    VIT_SAY(d, positions, none ? VIT_POSITIONS_NONE : VIT_POSITIONS_LEARNED);
+    VIT_SAY(d, prefix_positions, false);
+    if (gated) json_object_set_new(args, "mlp_layer", json_string("SwiGLU"));
+    const json_t *after = json_object_get(args, "fc_norm");
+    if (!after || json_is_null(after))
+        json_object_set_new(args, "fc_norm", json_boolean(strcmp(pool, "avg") == 0));
+    return VIT_OK;
+}

@@ -14,8 +14,9 @@ vit_status vit_timm_find(json_t **out, const char *architecture, vit_error *erro
  * Errors: UNSUPPORTED, naming the argument. */
 vit_status vit_timm_translate_eva(vit_their_config *d, json_t *args, vit_error *error);
 
-/* The same of VisionTransformerRelPos. */
+/* The same of VisionTransformerRelPos, and of NaFlexVit, whose pictures have one size here. */
 vit_status vit_timm_translate_relpos(vit_their_config *d, json_t *args, vit_error *error);
+vit_status vit_timm_translate_naflex(vit_their_config *d, json_t *args, vit_error *error);
 
 /* What the words of a name say that timm's registry lacks: what that architecture's constructor
  * sets; and how timm prepares pictures for such weights, unless the config says otherwise. Errors:

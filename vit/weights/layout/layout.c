@@ -17,6 +17,7 @@ void vit_layout_measure(size_t *out, size_t *in, const vit_layout_row *row,
     case VIT_WHOLE:
     case VIT_CUT:
     case VIT_SLICE:
+    case VIT_OUTER:
         break;
     case VIT_ROWS:
         *out /= row->parts;

@@ -19,6 +19,7 @@ typedef enum vit_reshape {
                         at all */
     VIT_FROM_PIXELS, /* [P][P][C][out] -> [out][C][P][P] */
     VIT_AROUND_REGISTERS, /* positions [1 + N][D] -> [1 + R + N][D]: those of R registers are 0 */
+    VIT_GRID,             /* positions [1][H][W][D] -> [1][H W][D] */
     VIT_RESHAPE_COUNT,
 } vit_reshape;
 
@@ -31,18 +32,20 @@ typedef enum vit_join {
     VIT_CUT,     /* the contrary of VIT_ROWS: theirs is `parts` parts, one below the other, of which
                     ours is `taken`, from `part` on; the next row of the table has the next ones */
     VIT_SLICE,   /* one of theirs becomes two of ours, which stand there one below the other */
+    VIT_OUTER,   /* positions of rows, [1][H][D], and of columns, [1][W][D], whose sum is ours */
     VIT_JOIN_COUNT,
 } vit_join;
 
 /* What they do, by the enum's value; all false: nothing. */
 typedef struct vit_reshape_traits {
-    bool transposes, turns_pixels, inserts_registers;
+    bool transposes, turns_pixels, inserts_registers, splits;
 } vit_reshape_traits;
 
 typedef struct vit_join_traits {
     bool rows, columns; /* parts are one below the other, or side by side */
     bool cuts;          /* theirs becomes several of ours */
     bool slices;        /* ours is part of theirs */
+    bool outer;         /* each is repeated along the other one's side, and added */
 } vit_join_traits;
 
 extern const vit_reshape_traits vit_reshapes[];
@@ -59,7 +62,8 @@ typedef struct vit_layout_row {
 
 /* Whether their tensor is all of ours, or has all of it. */
 static inline bool vit_is_whole(const vit_layout_row *row) {
-    return !vit_joins[row->join].rows && !vit_joins[row->join].columns;
+    const vit_join_traits *join = &vit_joins[row->join];
+    return !join->rows && !join->columns && !join->outer;
 }
 
 typedef struct vit_layout_rows {

@@ -29,6 +29,15 @@ static size_t registers_of(const vit_table *table) {
     return p ? p->shape[1] : 0;
 }
 
+/* Of positions of rows and of columns, whose product is the number of patches: rows of the tensor;
+ * 0 if the other one does not fit. */
+static size_t outer_rows(const place *at) {
+    const size_t dim = at->p->shape[2], patches = at->p->shape[1];
+    const size_t rows = at->s->tensor->count / dim;
+    const size_t both = vit_binding_elements(at->binding, "pos_embed") / dim;
+    return rows > 0 && rows * (both - rows) == patches ? rows : 0;
+}
+
 /* The shape that the file's tensor should have. */
 static size_t expected_shape(size_t shape[VIT_MAX_DIMS], const place *at) {
     const vit_parameter *p = at->p;
@@ -49,6 +58,7 @@ static size_t expected_shape(size_t shape[VIT_MAX_DIMS], const place *at) {
     }
     if (vit_joins[row->join].rows) shape[0] /= row->parts;
     if (vit_joins[row->join].cuts) shape[0] = shape[0] / row->taken * row->parts;
+    if (vit_joins[row->join].outer) shape[1] = outer_rows(at);
     if (vit_joins[row->join].slices) {
         const vit_parameter *other = vit_layout_other(row, p, at->table);
         shape[0] += other ? other->shape[0] : 0;
@@ -81,7 +91,8 @@ static vit_status check_shape(const place *at, vit_error *error) {
     const size_t dims = expected_shape(shape, at);
     const size_t count = squeeze(a, t->shape, t->dims);
     if (count == squeeze(b, shape, dims) && memcmp(a, b, count * sizeof *a) == 0) return VIT_OK;
-    if (strchr(t->name, '/') && splits(t, shape, dims)) return VIT_OK;
+    const bool may_split = strchr(t->name, '/') || vit_reshapes[at->s->row->reshape].splits;
+    if (may_split && splits(t, shape, dims)) return VIT_OK;
     vit_shape_text(found, t->shape, t->dims);
     vit_shape_text(expected, shape, dims);
     return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s has shape %s, by %s it should be %s",
@@ -117,6 +128,17 @@ static void put_pixels(float *to, const vit_parameter *p, const float *from) {
     for (size_t o = 0; o < out; o++)
         for (size_t c = 0; c < channels; c++)
             for (size_t i = 0; i < area; i++) *to++ = from[(i * channels + c) * out + o];
+}
+
+/* Adds positions of rows, or those of columns. */
+static void put_outer(float *to, const place *at, const float *from) {
+    const size_t dim = at->p->shape[2], patches = at->p->shape[1];
+    const size_t rows = at->s->tensor->count / dim;
+    const bool columns = at->s->row->part > 0;
+    for (size_t i = 0; i < patches; i++) {
+        const float *add = from + (columns ? i % rows : i / (patches / rows)) * dim;
+        for (size_t j = 0; j < dim; j++) to[i * dim + j] += add[j];
+    }
 }
 
 /* Positions without the registers', after which zeros for these are inserted. */
@@ -155,7 +177,11 @@ static vit_status load_source(float *to, const place *at, vit_error *error) {
         switch (row->reshape) {
         case VIT_SAME:
         case VIT_TRANSPOSED:
-            put_matrix(to, at, from);
+        case VIT_GRID:
+            if (vit_joins[row->join].outer)
+                put_outer(to, at, from);
+            else
+                put_matrix(to, at, from);
             break;
         case VIT_FROM_PIXELS:
             put_pixels(to, at->p, from);
@@ -222,6 +248,8 @@ static vit_status load_row(float *to, float *scales, const vit_binding *b, const
         if (!means(at.s->ours, ours)) continue;
         if (!vit_is_whole(at.s->row)) parts = at.s->row->parts;
         vit_layout_measure(&at.out, &at.in, at.s->row, p);
+        if (to && found == 0 && vit_joins[at.s->row->join].outer)
+            memset(to, 0, p->count * sizeof *to);
         vit_status status = load_source(to, &at, error);
         if (status == VIT_OK) status = load_scales(scales, &at, error);
         if (status != VIT_OK) return status;

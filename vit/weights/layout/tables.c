@@ -4,15 +4,16 @@
 #include "vit/weights/layout/layout.h"
 
 const vit_reshape_traits vit_reshapes[] = {
-    {false, false, false},
+    {0},
     {.transposes = true},
     {.turns_pixels = true},
     {.inserts_registers = true},
+    {.splits = true},
 };
 VIT_CHECK_ROWS(vit_reshapes, VIT_RESHAPE_COUNT);
 
 const vit_join_traits vit_joins[] = {
-    {0}, {.rows = true}, {.columns = true}, {.cuts = true}, {.slices = true}};
+    {0}, {.rows = true}, {.columns = true}, {.cuts = true}, {.slices = true}, {.outer = true}};
 VIT_CHECK_ROWS(vit_joins, VIT_JOIN_COUNT);
 
 #define ROWS(array) \
@@ -101,6 +102,26 @@ static const vit_layout_row timm_parallel_block[] = {
     ROW("attn_out_proj@", "attn.proj@"),
     ROW("mlp_out_proj@", "mlp.fc2@"),
     ROW("ls.gamma", "ls1.gamma"),
+};
+/* timm's NaFlexVit. */
+static const vit_layout_row naflex_beside[] = {
+    ROW("embeds.cls_token", "cls_token"),
+    ROW("embeds.reg_token", "reg_token"),
+    ROW_AS("embeds.pos_embed", "pos_embed", .reshape = VIT_GRID),
+    ROW_AS("embeds.pos_embed_y", "pos_embed", .join = VIT_OUTER, .part = 0, .parts = 2),
+    ROW_AS("embeds.pos_embed_x", "pos_embed", .join = VIT_OUTER, .part = 1, .parts = 2),
+    ROW("embeds.proj@", "patch_embed.proj@"),
+    ROW("embeds.norm@", "patch_embed.norm_after@"),
+    ROW("norm_pre@", "norm_pre@"),
+    ROW("norm@", "norm@"),
+    ROW("fc_norm@", "fc_norm@"),
+    ROW("attn_pool.latent", "attn_pool.latent"),
+    ROW("attn_pool.q@", "attn_pool.q@"),
+    ROW("attn_pool.kv@", "attn_pool.kv@"),
+    ROW("attn_pool.proj@", "attn_pool.proj@"),
+    ROW("attn_pool.norm@", "attn_pool.norm@"),
+    ROW("attn_pool.mlp.fc1@", "attn_pool.mlp.fc1@"),
+    ROW("attn_pool.mlp.fc2@", "attn_pool.mlp.fc2@"),
 };
 static const vit_layout_row timm_tokens[] = {
     ROW("reg_token", "reg_token"),
@@ -491,6 +512,14 @@ const vit_layout vit_layouts[] = {
      .in_block = ROWS(timm_parallel_block),
      .beside = ROWS(timm_beside),
      .stems = {ROWS(timm_tokens)},
+     .heads = {ROWS(timm_head)}},
+    {.name = "timm, NaFlexVit",
+     .config = VIT_CONFIG_TIMM,
+     .positions = {VIT_POSITIONS_OF_TIMM, VIT_POSITIONS_OF_TIMM},
+     .names_norm = true,
+     .blocks = {"blocks.%."},
+     .in_block = ROWS(timm_block),
+     .beside = ROWS(naflex_beside),
      .heads = {ROWS(timm_head)}},
     {.name = "Hugging Face",
      .config = VIT_CONFIG_HF,
