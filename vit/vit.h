@@ -183,8 +183,8 @@ typedef struct vit_convert_options {
                            which is replaced; otherwise a directory, which must not exist yet */
     const char *layout; /* "timm", "hf", "torchvision", "npz", "onnx" or "pytorch"; NULL: this
                            library's model file */
-    const char *type;   /* element type of the weights: "f32", "bf16", "f16" or, without a layout or
-                           for "hf", "int8": those of VIT_PRECISION_INT8; NULL: "f32" */
+    const char *type;   /* element type of the weights: "f32", "bf16", "f16" or, without a layout,
+                           for "hf" and "onnx", "int8", as VIT_PRECISION_INT8; NULL: "f32" */
     bool force; /* write the model even if the layout cannot express all of it, with a note for each
                    loss; what the other library could not load is refused all the same */
     void (*note)(const char *text, void *user); /* as vit_note; NULL: notes are dropped */

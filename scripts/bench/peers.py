@@ -50,6 +50,12 @@ ROWS = (
     Row("infer", "vit-b16", 8, "f32"),
     Row("infer", "vit-b16", 1, "bf16"),
     Row("infer", "vit-b16", 8, "bf16"),
+    Row("infer", "vit-ti16", 1, "int8"),
+    Row("infer", "vit-ti16", 8, "int8"),
+    Row("infer", "vit-s16", 1, "int8"),
+    Row("infer", "vit-s16", 8, "int8"),
+    Row("infer", "vit-b16", 1, "int8"),
+    Row("infer", "vit-b16", 8, "int8"),
 )
 
 
@@ -135,6 +141,8 @@ class Peer:
 
 
 def modes_of(row, options):
+    if row.precision == "int8":
+        return ["openvino-int8"]
     modes = ["eager"] if options.quick else ["eager", "compile"]
     if row.kind == "infer":
         modes += ["openvino", "zentorch"]
@@ -143,9 +151,9 @@ def modes_of(row, options):
     return modes + ["ort", "openvino-int8"] * (row.kind == "infer")
 
 
-def competes(mode):
+def competes(mode, row):
     """Whether it computes in the row's precision."""
-    return not mode.endswith("-int8")
+    return mode.endswith("-int8") == (row.precision == "int8")
 
 
 @contextlib.contextmanager
@@ -183,7 +191,7 @@ def measure(row, options, directory):
 
 def result_of(row, ours, peers):
     whole = [peer for peer in peers if not peer.failed]
-    rivals = [peer for peer in whole if competes(peer.mode)]
+    rivals = [peer for peer in whole if competes(peer.mode, row)]
     if not rivals:
         return None
     best = min(rivals, key=lambda peer: statistics.median(peer.ms))

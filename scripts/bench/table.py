@@ -130,7 +130,8 @@ def half(r):
 def peers_table(run):
     rows = {}
     for r in run["rows"]:
-        rows.setdefault((r["kind"], r["model"], r["batch"]), {})[r["precision"]] = r
+        if r["precision"] != "int8":
+            rows.setdefault((r["kind"], r["model"], r["batch"]), {})[r["precision"]] = r
     lines = [head(("work", "batch", "f32, ms", "of the peak", "times as fast as", "bf16, ms",
                    "of the peak", "times as fast as", "MiB, f32: ours, rival's"))]
     for (kind, model, batch), of in rows.items():
@@ -138,7 +139,17 @@ def peers_table(run):
         memory = f"{number(r['resident_mib'], 0)}, {number(r['best_mib'], 0)}"
         lines.append(row((f"{kind} {model}", str(batch), *half(of.get("f32")),
                           *half(of.get("bf16")), memory)))
-    return lines
+    return lines + int8_table(run)
+
+
+def int8_table(run):
+    rows = [r for r in run["rows"] if r["precision"] == "int8"]
+    lines = ["", head(("work", "batch", "int8, ms", "of the peak", "times as fast as",
+                       "MiB: ours, rival's"))]
+    for r in rows:
+        memory = f"{number(r['resident_mib'], 0)}, {number(r['best_mib'], 0)}"
+        lines.append(row((f"{r['kind']} {r['model']}", str(r["batch"]), *half(r), memory)))
+    return lines if rows else []
 
 
 def absent(run):

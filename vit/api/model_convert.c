@@ -42,8 +42,8 @@ static const char *const files[][MOST_FILES] = {
 };
 /* Whether weights in 8-bit integers can be written so that somebody reads them. */
 static const bool takes_int8[] = {
-    [VIT_TARGET_TIMM] = false, [VIT_TARGET_HF] = true,    [VIT_TARGET_TORCHVISION] = false,
-    [VIT_TARGET_NPZ] = false,  [VIT_TARGET_ONNX] = false, [VIT_TARGET_PYTORCH] = false,
+    [VIT_TARGET_TIMM] = false, [VIT_TARGET_HF] = true,   [VIT_TARGET_TORCHVISION] = false,
+    [VIT_TARGET_NPZ] = false,  [VIT_TARGET_ONNX] = true, [VIT_TARGET_PYTORCH] = false,
 };
 VIT_CHECK_ROWS(layouts, VIT_TARGET_COUNT);
 VIT_CHECK_ROWS(takes_int8, VIT_TARGET_COUNT);
@@ -106,7 +106,7 @@ static vit_status check_options(conversion *c, vit_error *error) {
         return vit_fail(
             error, VIT_ERROR_ARGUMENT,
             "nothing reads weights in 8 bits in the layout \"%s\": int8 is for files of "
-            "this library (without a layout) and for \"hf\"",
+            "this library (without a layout), for \"hf\" and for \"onnx\"",
             o->layout);
     if (!o->layout) return check_ending(o->out, error);
     if (is_one_file(c)) return VIT_OK;

@@ -27,7 +27,7 @@ static const vit_option options[] = {
      .help = "the type of the weights: float32, or bfloat16 or\n"
              "float16, to which they are rounded; or int8, those of\n"
              "the blocks in 8-bit integers with a scale for each\n"
-             "output, for a model file and hf (default: f32)",
+             "output, for a model file, hf and onnx (default: f32)",
      .choices = types},
     {VIT_FLAG("force", force), .help = "write the model even if the layout cannot express all\n"
                                        "of it, and say what is lost; never write one that the\n"

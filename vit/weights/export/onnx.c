@@ -3,6 +3,7 @@
 #include "vit/weights/export/onnx.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/ops/int8.h"
 #include "vit/weights/export/onnx_graph.h"
 #include <stdio.h>
 
@@ -92,28 +93,58 @@ static const struct {
              {NULL, 0},
              {NULL, 0},
              {NULL, 0},
-             {NULL, 0},
+             {"_i8", VIT_ONNX_INT8},
              {NULL, 0},
              {NULL, 0}};
 VIT_CHECK_ROWS(types, VIT_DTYPE_COUNT);
-
-/* Weights in 16 bits are stored under a name of their own; a node converts them to float32 under
- * the name of the parameter table. */
-static vit_onnx_value stored_name(const onnx_file *f, const vit_parameter *p) {
-    char name[sizeof p->name + 8];
-    snprintf(name, sizeof name, "%s%s", p->name, types[f->dtype].ending);
-    return vit_onnx_named(name);
-}
 
 /* [out][in], which is stored as [in][out]. */
 static bool is_matrix(const vit_parameter *p) {
     return vit_is_weight(p) && p->dims == 2;
 }
 
+/* The type in which the weight is stored: only those of the blocks are rounded to 8 bits. */
+static vit_dtype type_of(const onnx_file *f, const vit_parameter *p) {
+    return f->dtype == VIT_I8 && !(p->rounds && is_matrix(p)) ? VIT_F32 : f->dtype;
+}
+
+/* Weights in 16 or 8 bits are stored under a name of their own; a node converts them to float32
+ * under the name of the parameter table. */
+static vit_onnx_value stored_name(const onnx_file *f, const vit_parameter *p) {
+    char name[sizeof p->name + 8];
+    snprintf(name, sizeof name, "%s%s", p->name, types[type_of(f, p)].ending);
+    return vit_onnx_named(name);
+}
+
+/* integers: [out][in] of a weight of a block, scales: [out]. */
+static void round_weight(int8_t *integers, float *scales, const onnx_file *f,
+                         const vit_parameter *p) {
+    const vit_model_file *m = f->model;
+    const size_t out = p->shape[0];
+    for (size_t o = 0; o < out; o++) scales[o] = m->scales ? m->scales[p->scale_offset + o] : -1;
+    vit_int8_round(integers, scales, m->values + p->offset, out, p->count / out);
+}
+
+/* Adds the node that makes floats of a weight in 8 bits, with a scale for each output. */
+static vit_status add_scales(onnx_file *f, const vit_parameter *p, vit_error *error) {
+    const size_t out = p->shape[0];
+    float *scales = vit_alloc_unset(out, sizeof *scales);
+    int8_t *integers = vit_alloc_unset(p->count, sizeof *integers);
+    if (scales && integers) {
+        round_weight(integers, scales, f, p);
+        vit_onnx_dequantize(&f->nodes, stored_name(f, p), scales, out, p->name);
+    }
+    const bool failed = !scales || !integers;
+    vit_free(scales);
+    vit_free(integers);
+    return failed ? vit_fail_memory(error, "scales", p->count) : VIT_OK;
+}
+
 /* The field of the graph that holds a weight, up to its elements. */
 static void add_weight_head(vit_string *t, const onnx_file *f, const vit_parameter *p) {
-    const int type = types[f->dtype].onnx;
-    const size_t size = p->count * vit_dtype_size(f->dtype);
+    const vit_dtype dtype = type_of(f, p);
+    const int type = types[dtype].onnx;
+    const size_t size = p->count * vit_dtype_size(dtype);
     const size_t turned[2] = {p->shape[1], p->shape[0]};
     vit_string tensor = {0};
     vit_onnx_tensor_head(&tensor, stored_name(f, p).name, type, is_matrix(p) ? turned : p->shape,
@@ -124,20 +155,37 @@ static void add_weight_head(vit_string *t, const onnx_file *f, const vit_paramet
     vit_string_free(&tensor);
 }
 
+/* to: [in][out], a weight in 8 bits; scratch: [count]. False: no memory. */
+static bool turn_rounded(int8_t *to, int8_t *scratch, const onnx_file *f, const vit_parameter *p) {
+    const size_t out = p->shape[0], in = p->count / out;
+    float *scales = vit_alloc_unset(out, sizeof *scales);
+    if (!scales) return false;
+    round_weight(scratch, scales, f, p);
+    for (size_t i = 0; i < in; i++)
+        for (size_t o = 0; o < out; o++) to[i * out + o] = scratch[o * in + i];
+    vit_free(scales);
+    return true;
+}
+
 /* scratch: [of the largest tensor] each, for the transposed weight and for its stored elements. */
 static vit_status write_weight(const onnx_file *f, const vit_parameter *p, float *scratch[2],
                                vit_error *error) {
     const size_t out = p->shape[0], in = p->count / out;
     const float *values = f->model->values + p->offset;
+    const vit_dtype dtype = type_of(f, p);
     const void *elements = values;
     vit_string head = {0};
-    if (is_matrix(p)) {
+    if (dtype == VIT_I8) {
+        elements = scratch[0];
+        if (!turn_rounded((int8_t *)scratch[0], (int8_t *)scratch[1], f, p))
+            return vit_fail_memory(error, "scales", out);
+    } else if (is_matrix(p)) {
         for (size_t i = 0; i < in; i++)
             for (size_t o = 0; o < out; o++) scratch[0][i * out + o] = values[o * in + i];
         elements = values = scratch[0];
     }
-    if (f->dtype != VIT_F32) {
-        const size_t done = vit_tensor_encode(scratch[1], f->dtype, values, p->count);
+    if (dtype != VIT_F32 && dtype != VIT_I8) {
+        const size_t done = vit_tensor_encode(scratch[1], dtype, values, p->count);
         elements = scratch[1];
         if (done < p->count)
             return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -149,7 +197,7 @@ static vit_status write_weight(const onnx_file *f, const vit_parameter *p, float
     vit_status status = head.failed ? vit_fail_memory(error, "a tensor", 0)
                                     : vit_writer_put(f->writer, head.text, head.length, error);
     if (status == VIT_OK)
-        status = vit_writer_put(f->writer, elements, p->count * vit_dtype_size(f->dtype), error);
+        status = vit_writer_put(f->writer, elements, p->count * vit_dtype_size(dtype), error);
     vit_string_free(&head);
     return status;
 }
@@ -180,7 +228,7 @@ static size_t weights_size(const onnx_file *f, vit_string *head) {
         const vit_parameter *p = &f->model->table.rows[i];
         head->length = 0;
         add_weight_head(head, f, p);
-        size += head->length + p->count * vit_dtype_size(f->dtype);
+        size += head->length + p->count * vit_dtype_size(type_of(f, p));
     }
     return size;
 }
@@ -218,11 +266,15 @@ static vit_status plan(onnx_file *f, const char *path, vit_error *error) {
 vit_status vit_onnx_write(const char *path, const vit_model_file *m, vit_dtype dtype,
                           vit_error *error) {
     onnx_file f = {.model = m, .dtype = dtype, .nodes.scope = ""};
-    for (size_t i = 0; i < m->table.count && dtype != VIT_F32; i++) {
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < m->table.count && status == VIT_OK; i++) {
         const vit_parameter *p = &m->table.rows[i];
-        vit_onnx_cast(&f.nodes, stored_name(&f, p), VIT_ONNX_FLOAT, p->name);
+        if (type_of(&f, p) == VIT_I8)
+            status = add_scales(&f, p, error);
+        else if (type_of(&f, p) != VIT_F32)
+            vit_onnx_cast(&f.nodes, stored_name(&f, p), VIT_ONNX_FLOAT, p->name);
     }
-    vit_status status = vit_onnx_network(&f.nodes, &m->config, error);
+    if (status == VIT_OK) status = vit_onnx_network(&f.nodes, &m->config, error);
     if (status == VIT_OK) status = plan(&f, path, error);
     if (status == VIT_OK) status = vit_writer_open(&f.writer, path, error);
     if (status == VIT_OK) status = vit_writer_put(f.writer, f.before.text, f.before.length, error);

@@ -156,6 +156,20 @@ value vit_onnx_indices(vit_onnx_nodes *g, const char *name, size_t count, const 
     return vit_onnx_named(name);
 }
 
+void vit_onnx_dequantize(vit_onnx_nodes *g, value x, const float *scales, size_t out,
+                         const char *name) {
+    char scale[sizeof x.name + 8];
+    snprintf(scale, sizeof scale, "%s_scale", name);
+    add_constant(g, scale, VIT_ONNX_FLOAT, &out, 1, scales, out * sizeof *scales);
+    const vit_onnx_call call = {.op = "DequantizeLinear",
+                                .inputs = {x, vit_onnx_named(scale)},
+                                .inputs_count = 2,
+                                .attributes = {{"axis", VIT_ONNX_ONE, .one = 1}},
+                                .attributes_count = 1};
+    const value output = vit_onnx_named(name);
+    write_node(g, &call, &output, 1);
+}
+
 value vit_onnx_table(vit_onnx_nodes *g, const char *name, const float *values, size_t rows,
                      size_t columns) {
     const size_t shape[3] = {1, rows, columns};

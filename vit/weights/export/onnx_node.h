@@ -9,7 +9,13 @@
 #include "vit/formats/protobuf.h"
 
 /* onnx.proto's TensorProto.DataType. */
-enum { VIT_ONNX_FLOAT = 1, VIT_ONNX_INT64 = 7, VIT_ONNX_FLOAT16 = 10, VIT_ONNX_BFLOAT16 = 16 };
+enum {
+    VIT_ONNX_FLOAT = 1,
+    VIT_ONNX_INT8 = 3,
+    VIT_ONNX_INT64 = 7,
+    VIT_ONNX_FLOAT16 = 10,
+    VIT_ONNX_BFLOAT16 = 16
+};
 
 typedef struct vit_onnx_value {
     char name[80];
@@ -52,6 +58,10 @@ void vit_onnx_add_split(vit_onnx_nodes *g, const vit_onnx_call *call, vit_onnx_v
 
 /* The value `name` = x converted to the type. */
 void vit_onnx_cast(vit_onnx_nodes *g, vit_onnx_value x, int type, const char *name);
+
+/* The value `name` = x, 8-bit integers [in][out], as floats: column o times scales[o]. */
+void vit_onnx_dequantize(vit_onnx_nodes *g, vit_onnx_value x, const float *scales, size_t out,
+                         const char *name);
 
 /* Common nodes: one or two inputs without attributes; Transpose by order: [count]; one input and
  * the attribute "axis". Each returns its output. */
