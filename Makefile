@@ -65,7 +65,7 @@ CLI_SRC  = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/parts/*.c)))
 BENCH    = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/bench/*.c)))
 SERVE_SRC = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/serve/*.c vit/cli/serve/*/*.c)))
 SERVE_PARTS = serve_page_html serve_page_css serve_page_js serve_search_html serve_search_js \
-  serve_models
+  serve_page_teach_js serve_models
 SHIPPED  = $(sort $(wildcard models/*.safetensors))
 TEST_SRC = $(sort $(wildcard tests/*/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/support/*.c)))
@@ -145,6 +145,10 @@ $(BUILD)/serve_page_%.c: scripts/embed-text vit/cli/serve/answer/page/page.%
 $(BUILD)/serve_search_%.c: scripts/embed-text vit/cli/serve/answer/page/search.%
 	@mkdir -p $(@D)
 	scripts/embed-text serve_search_$* vit/cli/serve/answer/page/search.$* > $@
+
+$(BUILD)/serve_page_teach_js.c: scripts/embed-text vit/cli/serve/answer/page/teach.js
+	@mkdir -p $(@D)
+	scripts/embed-text serve_page_teach_js vit/cli/serve/answer/page/teach.js > $@
 
 $(BUILD)/explain_%_html.c: scripts/embed-text vit/explain/page/%.html
 	@mkdir -p $(@D)

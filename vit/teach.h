@@ -43,6 +43,8 @@ typedef struct vit_teach_options {
     bool keep_direction; /* views are not mirrored: letters, signs */
     bool hold_out;       /* of data without parts, one sixth of each class is the test part */
     bool no_curve;       /* vit_teaching_learn leaves the learning curve out */
+    size_t most_pixels;  /* of a picture: one of more is refused before it is decoded; 0: the
+                            decoder's own limit */
     int threads;         /* as in vit_session_options; changes no byte */
     const char *cpu;
     vit_precision precision;
@@ -122,6 +124,9 @@ typedef struct vit_learnt {
 
 /* Computes the head. *out may be NULL. ARGUMENT for fewer than two classes with pictures. */
 VIT_API vit_status vit_teaching_learn(vit_teaching *teaching, vit_learnt *out, vit_error *error);
+
+/* The classes that were learnt last, which are the first of those that there are; 0 before. */
+VIT_API size_t vit_teaching_learnt_classes(const vit_teaching *teaching);
 
 /* As JSON, one line, of what was learnt last; lives until the next vit_teaching_learn. NULL before
  * the first. */

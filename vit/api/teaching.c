@@ -4,6 +4,7 @@
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/image/codec/decode.h"
 #include "vit/train/augment/augment.h"
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +33,7 @@ static vit_status choose(vit_teaching *t, const vit_teach_options *o, vit_error 
     t->keep_direction = o->keep_direction;
     t->hold_out = o->hold_out;
     t->no_curve = o->no_curve;
+    t->most_pixels = o->most_pixels;
     return VIT_OK;
 }
 
@@ -244,6 +246,19 @@ static size_t find_known(const vit_teaching *t, const uint8_t digest[32]) {
     for (size_t k = 0; k < t->count; k++)
         if (t->pictures[k].has_digest && memcmp(t->pictures[k].digest, digest, 32) == 0) return k;
     return SIZE_MAX;
+}
+
+vit_status vit_teaching_check(const vit_teaching *t, const vit_picture *p, vit_error *error) {
+    vit_image_file file;
+    if (t->most_pixels == 0) return VIT_OK;
+    vit_status status = vit_image_open(&file, p->bytes, p->size, p->name, error);
+    if (status != VIT_OK) return status;
+    const size_t width = file.image.width, height = file.image.height;
+    vit_image_close(&file);
+    if (width <= t->most_pixels / height) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: %zu x %zu pixels, expected at most %zu altogether", p->name, width, height,
+                    t->most_pixels);
 }
 
 static void take_picture(size_t i, int thread, void *context) {

@@ -32,6 +32,7 @@ struct vit_teaching {
     vit_inference *inference;
     const vit_teach_solver *solver;
     bool balance, keep_direction, hold_out, no_curve;
+    size_t most_pixels;
     size_t views, width; /* width: features of a view */
     char **classes;      /* [class_count], each owned */
     size_t class_count, class_room;
@@ -57,6 +58,9 @@ extern const vit_teach_solver vit_teach_solvers[]; /* ended by a name that is NU
  * the first of them, which decides on its views. */
 vit_status vit_teaching_embed(vit_teaching *t, const uint8_t *const *pixels, size_t count,
                               size_t first, size_t views, float *out, vit_error *error);
+
+/* UNSUPPORTED if a picture, whose bytes are given, has more pixels than the options allow. */
+vit_status vit_teaching_check(const vit_teaching *t, const vit_picture *picture, vit_error *error);
 
 /* Makes room for `count` more pictures. */
 vit_status vit_teaching_reserve(vit_teaching *t, size_t count, vit_error *error);

@@ -134,6 +134,10 @@ vit_status vit_teaching_learn(vit_teaching *t, vit_learnt *out, vit_error *error
     return status;
 }
 
+size_t vit_teaching_learnt_classes(const vit_teaching *t) {
+    return t->has_learnt ? t->learnt_classes : 0;
+}
+
 const char *vit_teaching_json(const vit_teaching *t) {
     return t->json;
 }
@@ -203,6 +207,7 @@ vit_status vit_teaching_answer(vit_teaching *t, const vit_picture *picture, floa
     float *features = vit_alloc(t->width, sizeof *features);
     vit_status status =
         features ? vit_teaching_needs_head(t, error) : vit_fail_memory(error, "features", t->width);
+    if (status == VIT_OK && picture->bytes) status = vit_teaching_check(t, picture, error);
     if (status == VIT_OK)
         status = vit_model_prepare(&ready, t->backbone, t->session->kernels, picture, error);
     if (status == VIT_OK) {

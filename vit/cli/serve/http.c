@@ -248,12 +248,13 @@ static bool check_route(const exchange *x, bool has_body, serve_reply *reply) {
     } else if (!serve_route_takes(x->route, x->request.method)) {
         serve_fail(reply, 405, "%.16s is not answered here", x->request.method);
         reply->allow = x->allow;
-    } else if (x->request.model[0] != '\0' &&
+    } else if (!(x->route->how & SERVE_TEACHING) && x->request.model[0] != '\0' &&
                !serve_models_has(x->request.server->models, x->request.model)) {
         serve_fail(reply, 404,
                    "no model is called \"%s\": GET /v2/models names those that are served",
                    x->request.model);
-    } else if (x->request.version[0] != '\0' && !is_our_version(x->request.version)) {
+    } else if (!(x->route->how & SERVE_TEACHING) && x->request.version[0] != '\0' &&
+               !is_our_version(x->request.version)) {
         serve_fail(reply, 404, "%s has no version \"%.32s\": the one version is 1",
                    x->request.model, x->request.version);
     } else if (encoding && strcasecmp(encoding, "identity") != 0) {

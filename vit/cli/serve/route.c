@@ -10,10 +10,13 @@ static const char *const explaining[] = {"model", "method", "class",  "layer", "
 static const char *const searching[] = {"model", "top", NULL};
 static const char *const thumbnails[] = {"row", NULL};
 
+static const char *const teaching[] = {"class", "picture", NULL};
+
 const serve_route serve_routes[] = {
     {"GET, HEAD", "/", serve_page, SERVE_OPEN, NULL},
     {"GET, HEAD", "/page.css", serve_page_style, SERVE_OPEN, NULL},
     {"GET, HEAD", "/page.js", serve_page_script, SERVE_OPEN, NULL},
+    {"GET, HEAD", "/teach.js", serve_page_teach, SERVE_OPEN, NULL},
     {"GET, HEAD", "/health", serve_health, SERVE_OPEN, NULL},
     {"GET, HEAD", "/metrics", serve_metrics_page, 0, NULL},
     {"GET, HEAD", "/ping", serve_ping, SERVE_OPEN, NULL},
@@ -33,6 +36,13 @@ const serve_route serve_routes[] = {
     {"GET, HEAD", "/search", serve_search_page, SERVE_OPEN, NULL},
     {"GET, HEAD", "/search.js", serve_search_script, SERVE_OPEN, NULL},
     {"POST", "/v1/explain", serve_explain, SERVE_BODY, explaining},
+    {"GET, HEAD", "/v1/teach", serve_teach_list, 0, NULL},
+    {"POST", "/v1/teach", serve_teach_begin, SERVE_BODY, NULL},
+    {"GET, HEAD", "/v1/teach/*", serve_teach_one, SERVE_TEACHING, NULL},
+    {"POST", "/v1/teach/*", serve_teach_one, SERVE_BODY | SERVE_TEACHING, teaching},
+    {"DELETE", "/v1/teach/*", serve_teach_delete, SERVE_TEACHING, NULL},
+    {"GET, HEAD", "/v1/teach/*/*", serve_teach_do, SERVE_TEACHING, NULL},
+    {"POST", "/v1/teach/*/*", serve_teach_do, SERVE_BODY | SERVE_TEACHING, teaching},
     {"GET, HEAD", "/v2", serve_v2, 0, NULL},
     {"GET, HEAD", "/v2/health/live", serve_v2_live, SERVE_OPEN, NULL},
     {"GET, HEAD", "/v2/health/ready", serve_v2_ready, SERVE_OPEN, NULL},

@@ -7,8 +7,9 @@
 typedef void serve_handler(serve_request *request, serve_reply *reply);
 
 enum {
-    SERVE_OPEN = 1, /* needs no key, as it tells nothing that is not public */
-    SERVE_BODY = 2, /* takes a body; on other routes a body is refused */
+    SERVE_OPEN = 1,     /* needs no key, as it tells nothing that is not public */
+    SERVE_BODY = 2,     /* takes a body; on other routes a body is refused */
+    SERVE_TEACHING = 4, /* the name in the path is that of a teaching, not of a model */
 };
 
 typedef struct serve_route {
@@ -44,7 +45,9 @@ bool serve_route_takes(const serve_route *route, const char *method);
 
 /* ---- the handlers, in answer/ ---- */
 
-serve_handler serve_page, serve_page_style, serve_page_script;
+serve_handler serve_page, serve_page_style, serve_page_script, serve_page_teach;
+serve_handler serve_teach_begin, serve_teach_list, serve_teach_one, serve_teach_delete;
+serve_handler serve_teach_do;
 serve_handler serve_health, serve_metrics_page;
 serve_handler serve_predictions, serve_hugging_face, serve_embeddings, serve_explain;
 serve_handler serve_immich_predict;

@@ -10,6 +10,7 @@
 #include "vit/cli/serve/work/metrics.h"
 #include "vit/cli/serve/work/queue.h"
 #include "vit/cli/serve/work/served.h"
+#include "vit/cli/serve/work/teachings.h"
 
 typedef enum serve_log {
     SERVE_LOG_NONE,
@@ -24,6 +25,7 @@ typedef struct serve_server {
     serve_queue *queue;
     serve_queue *aside; /* maps that take long: one computation for each step or patch */
     serve_metrics *metrics;
+    serve_teachings *teachings; /* NULL: it does not teach */
     serve_connections *connections;
     serve_gate gate;    /* limits the threads that decode pictures or parse JSON at the same time */
     size_t body;        /* limits: bytes of a request, */

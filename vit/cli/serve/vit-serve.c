@@ -20,6 +20,7 @@ typedef struct settings {
     vit_option_list models, hosts, origins;
     const char *host, *key_file, *index;
     uint64_t port, top, threads;
+    bool teach;
     uint64_t body, pixels, pictures, connections, per_address, queue, batch;
     double timeout, delay; /* seconds, milliseconds */
     int log, precision, turn;
@@ -57,6 +58,9 @@ static const vit_option options[] = {
              "ask; may be given several times"},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
     LIMIT(top, "top", 1e6, "the N likeliest classes (default: 3)"),
+    {VIT_FLAG("teach", teach), .help = "let people teach classes of their own by pictures, in\n"
+                                       "the page and at /v1/teach: at most 16 teachings of 2000\n"
+                                       "pictures, kept in memory alone (docs/server.md)"},
     {.kind = VIT_OPTION_GROUP, .help = "Limits"},
     LIMIT(body, "max-body", 1e9, "bytes of a request (default: 16777216)"),
     LIMIT(pixels, "max-pixels", 1e9, "of a picture (default: 50000000)"),
@@ -176,6 +180,17 @@ static size_t asking(void *context) {
     return all > others ? all - others : 0;
 }
 
+static vit_status begin_teaching(serve_server *server, const settings *s, vit_error *error) {
+    const serve_teachings_options limits = {.most = 16,
+                                            .pictures = 2000,
+                                            .most_pixels = (size_t)s->pixels,
+                                            .idle = 600,
+                                            .threads = (int)s->threads,
+                                            .cpu = vit_chosen_cpu(),
+                                            .precision = (vit_precision)s->precision};
+    return serve_teachings_new(&server->teachings, &limits, error);
+}
+
 static vit_status begin(parts *p, const settings *s, vit_error *error) {
     serve_server *server = &p->server;
     const serve_models_options models = {.named = &s->models,
@@ -202,6 +217,7 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
     if (status != VIT_OK) return status;
     if (s->key_file) status = serve_guard_load_keys(&server->guard, s->key_file, error);
     if (status == VIT_OK) status = serve_models_open(&server->models, &models, error);
+    if (status == VIT_OK && s->teach) status = begin_teaching(server, s, error);
     if (status == VIT_OK) status = name_parts(p, error);
     if (status == VIT_OK) status = serve_connections_new(&server->connections, &connections, error);
     if (status == VIT_OK) status = serve_listen(&p->listener, s->host, (unsigned)s->port, error);
@@ -223,6 +239,7 @@ static void end(parts *p) {
     serve_queue_stop(p->server.aside);
     serve_connections_free(p->server.connections);
     serve_metrics_free(p->server.metrics);
+    serve_teachings_free(p->server.teachings, p->server.models);
     serve_models_free(p->server.models);
     serve_guard_free(&p->server.guard);
     serve_gate_destroy(&p->server.gate);

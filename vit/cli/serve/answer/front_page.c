@@ -3,6 +3,7 @@
 
 extern const char *const serve_page_html[], *const serve_page_css[], *const serve_page_js[];
 extern const char *const serve_search_html[], *const serve_search_js[];
+extern const char *const serve_page_teach_js[];
 
 /* The page may load only files of this server, has no inline scripts or styles, and cannot be put
  * into a frame. */
@@ -39,4 +40,9 @@ void serve_search_page(serve_request *request, serve_reply *reply) {
 void serve_search_script(serve_request *request, serve_reply *reply) {
     (void)request;
     reply_lines(reply, "text/javascript; charset=utf-8", serve_search_js);
+}
+
+void serve_page_teach(serve_request *request, serve_reply *reply) {
+    (void)request;
+    reply_lines(reply, "text/javascript; charset=utf-8", serve_page_teach_js);
 }

@@ -1,0 +1,216 @@
+"""vit-serve --teach: /v1/teach, and the page in Chromium; called by serve-teach.sh."""
+import base64
+import io
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+import tarfile
+import tempfile
+import threading
+import zlib
+
+sys.path.insert(0, "tests/support")
+from chromium import Browser, find  # noqa: E402
+from serving import Server, check  # noqa: E402
+
+random.seed(2)
+BIN = os.path.join(os.environ.get("BUILD", "build"), "bin")
+
+
+def png(level):
+    """A picture of 24 x 24 grey pixels near the level."""
+    rows = b"".join(b"\0" + bytes(max(0, min(255, level + random.randint(-30, 30)))
+                                  for _ in range(24)) for _ in range(24))
+
+    def chunk(kind, data):
+        return (struct.pack(">I", len(data)) + kind + data +
+                struct.pack(">I", zlib.crc32(kind + data)))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 24, 24, 8, 0, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+LIGHT, DARK = [png(200) for _ in range(8)], [png(50) for _ in range(8)]
+URL = "data:image/png;base64,"
+
+
+def url(picture):
+    return URL + base64.b64encode(picture).decode()
+
+
+def form(pictures):
+    body = b"".join(b'--b\r\nContent-Disposition: form-data; name="p"; filename="%d.png"\r\n\r\n%s\r\n'
+                    % (i, p) for i, p in enumerate(pictures)) + b"--b--\r\n"
+    return body, {"Content-Type": "multipart/form-data; boundary=b"}
+
+
+def asked(server, method, path, body=None, headers=None):
+    status, _, said = server.ask(method, path, body, headers)
+    return status, json.loads(said)
+
+
+def routes(s):
+    status, said = asked(s, "POST", "/v1/teach", json.dumps(
+        {"model": "mnist", "classes": {"light": [url(p) for p in LIGHT[:5]],
+                                       "dark": [url(p) for p in DARK[:5]]}}))
+    one = said["id"]
+    check("one request teaches", status == 200 and said["learnt"]["accuracy"] == 1, said)
+    check("the id cannot be guessed", len(one) == 32)
+    status, said = asked(s, "POST", f"/v1/teach/{one}/answer", DARK[6])
+    check("it answers", said["predictions"][0]["label"] == "dark", said)
+    check("the neighbours are dark", [n["label"] for n in said["neighbours"]] == ["dark"] * 5, said)
+
+    status, said = asked(s, "POST", "/v1/teach", "{}")
+    other = said["id"]
+    body, headers = form(LIGHT)
+    status, said = asked(s, "POST", f"/v1/teach/{other}?class=a", body, headers)
+    check("a form adds pictures", said["classes"] == [{"name": "a", "pictures": 8}], said)
+    status, said = asked(s, "POST", f"/v1/teach/{other}/learn")
+    check("one class is too few", status == 400 and "two or more" in said["error"], said)
+    body, headers = form(DARK + LIGHT[:1] + [b"no picture"])
+    status, said = asked(s, "POST", f"/v1/teach/{other}?class=b", body, headers)
+    check("what fails is told", len(said["failed"]) == 1 and said["pictures"] == 17, said)
+    status, said = asked(s, "POST", f"/v1/teach/{other}/learn")
+    doubted = said["learnt"]["suspects"]
+    check("the picture in both classes is doubted", doubted and doubted[0]["picture"] in (0, 16),
+          said)
+    status, said = asked(s, "POST", f"/v1/teach/{other}/forget?picture=16")
+    check("a picture is forgotten", said["learnt"]["accuracy"] == 1 and said["pictures"] == 16, said)
+    status, said = asked(s, "POST", f"/v1/teach/{other}/correct?picture=0&class=c")
+    check("a picture is corrected", [c["pictures"] for c in said["classes"]] == [7, 8, 1], said)
+    status, said = asked(s, "GET", f"/v1/teach/{one}")
+    check("two teachings do not mix",
+          said["classes"] == [{"name": n, "pictures": 5} for n in ("light", "dark")], said)
+    status, said = asked(s, "GET", "/v1/teach")
+    check("the list has both, without their ids",
+          sorted(t["pictures"] for t in said["teachings"]) == [10, 16] and one not in str(said), said)
+    files(s, one)
+    for path, what in ((f"/v1/teach/{'0' * 32}", 404), (f"/v1/teach/{one}/dance", 404),
+                       (f"/v1/teach/{one}/forget?picture=99", 400),
+                       (f"/v1/teach/{one}/forget", 400), (f"/v1/teach/{one}", 400)):
+        status, said = asked(s, "POST", path)
+        check(f"{path[:20]}... is refused with {what}", status == what, said)
+    check("GET of learn is refused", asked(s, "GET", f"/v1/teach/{one}/learn")[0] == 405)
+    check("it is deleted", asked(s, "DELETE", f"/v1/teach/{one}")[1] == {"deleted": True} and
+          asked(s, "GET", f"/v1/teach/{one}")[0] == 404)
+    asked(s, "DELETE", f"/v1/teach/{other}")
+
+
+def files(s, one):
+    with tempfile.TemporaryDirectory() as folder:
+        path, picture = os.path.join(folder, "m.safetensors"), os.path.join(folder, "p.png")
+        status, _, model = s.ask("GET", f"/v1/teach/{one}/model")
+        open(path, "wb").write(model)
+        open(picture, "wb").write(DARK[7])
+        run = subprocess.run([BIN + "/vit-classify", "--model", path, "--json", picture],
+                             capture_output=True, text=True)
+        there = json.loads(run.stdout)["predictions"][0]
+        here = asked(s, "POST", f"/v1/teach/{one}/answer", DARK[7])[1]["predictions"][0]
+        check("the model file answers the same", there["label"] == here["label"] == "dark" and
+              abs(there["probability"] - here["probability"]) < 1e-5, (there, here))
+        status, _, onnx = s.ask("GET", f"/v1/teach/{one}/onnx")
+        check("ONNX is given", status == 200 and len(onnx) > 100000 and b"vit" in onnx[:200], status)
+        status, _, tar = s.ask("GET", f"/v1/teach/{one}/pytorch")
+        names = tarfile.open(fileobj=io.BytesIO(tar)).getnames() if status == 200 else []
+        check("PyTorch's files are given", names == [
+            "model/model.safetensors", "model/config.json", "model/model.py"], (status, names))
+
+
+def many(s):
+    """A hundred teachings, from four clients at once; each is answered by its own."""
+    wrong = []
+
+    def client(number):
+        for i in range(25):
+            turn = (number + i) % 2
+            names = ("light", "dark") if turn else ("dark", "light")
+            body = {"classes": dict(zip(names, ([url(p) for p in LIGHT[:3]],
+                                                [url(p) for p in DARK[:3]])))}
+            status, said = asked(s, "POST", "/v1/teach", json.dumps(body))
+            if status != 200:
+                wrong.append(said)
+                continue
+            got = asked(s, "POST", f"/v1/teach/{said['id']}/answer", LIGHT[5])[1]
+            if got["predictions"][0]["label"] != names[0]:
+                wrong.append(got)
+            asked(s, "DELETE", f"/v1/teach/{said['id']}")
+    clients = [threading.Thread(target=client, args=(n,)) for n in range(4)]
+    for c in clients:
+        c.start()
+    for c in clients:
+        c.join()
+    check("a hundred teachings do not mix", not wrong, wrong[:2])
+    check("none is left", asked(s, "GET", "/v1/teach")[1]["teachings"] == [])
+    for _ in range(16):
+        asked(s, "POST", "/v1/teach", "{}")
+    status, said = asked(s, "POST", "/v1/teach", "{}")
+    check("there is a limit", status == 503 and "16 teachings" in said["error"], said)
+
+
+DROP = """((selector, files) => {
+  const transfer = new DataTransfer();
+  for (const [name, text] of files) {
+    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    transfer.items.add(new File([bytes], name, { type: "image/png" }));
+  }
+  document.querySelector(selector).dispatchEvent(
+    new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
+})"""
+
+
+def drop(page, selector, pictures, name):
+    files = [[f"{name}-{i}.png", base64.b64encode(p).decode()] for i, p in enumerate(pictures)]
+    page.get(f"{DROP}({json.dumps(selector)}, {json.dumps(files)}), 0")
+
+
+def page_of(browser, s):
+    page = browser.open(s.url + "/")
+    page.wait("!document.getElementById('teach').hidden")
+    text = "document.getElementById('{}').textContent"
+    for i, (name, pictures) in enumerate((("bright", LIGHT[:4]), ("gloomy", DARK[:4]))):
+        box = f".lesson:nth-child({i + 1})"
+        page.get(f"(() => {{ const i = document.querySelector('{box} input'); i.value = '{name}';"
+                 " i.dispatchEvent(new Event('input')); })(), 0")
+        drop(page, box, pictures, name)
+        page.wait(f"document.querySelectorAll('{box} img').length === 4")
+    page.wait("busy === 0")
+    page.click("#learn")
+    page.wait(text.format("learnt") + ".includes('of 8 right')")
+    check("the page teaches", "100.0 %" in page.get(text.format("learnt")))
+    drop(page, "#try", [DARK[5]], "new")
+    page.wait("document.querySelectorAll('#guesses li').length === 2 && busy === 0")
+    first = page.get("document.querySelector('#guesses li').textContent")
+    check("and answers", first.startswith("gloomy"), first)
+    check("with what it is like", "gloomy" in page.get(text.format("like")))
+    page.click("#fix button")
+    page.wait(text.format("learnt") + ".includes('of 9 right')")
+    check("a click corrects it", page.get("document.querySelectorAll('.lesson:nth-child(1) img')"
+                                          ".length") == 5)
+    page.wait("busy === 0")
+    page.click(".lesson:nth-child(2) button:nth-of-type(2)")
+    page.wait("document.getElementById('film').videoWidth > 0 && busy === 0")
+    page.click("#frame")
+    page.wait("document.querySelectorAll('.lesson:nth-child(2) img').length === 5")
+    check("a frame of the camera is a picture", True)
+    page.click("#unfilm")
+    page.wait("busy === 0")
+    page.click("#forget")
+    page.wait("document.querySelectorAll('.lesson img').length === 0 && busy === 0")
+    check("all is forgotten on the server",
+          asked(s, "GET", "/v1/teach")[1]["teachings"] == [])
+    check("the console is quiet", not page.console, page.console)
+
+
+with Server("--model", "mnist") as server:
+    status, said = asked(server, "GET", "/v1/teach")
+    check("without --teach there is none", status == 404 and "--teach" in said["error"], said)
+with Server("--teach", "--model", "mnist", "--max-pixels", "10000") as server:
+    routes(server)
+    if find():
+        with Browser("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream") as b:
+            page_of(b, server)
+    else:
+        print("ok 99 - the page # SKIP there is no Chromium")
+    many(server)

@@ -1,0 +1,388 @@
+/* Teaching over HTTP, with --teach: /v1/teach begins and lists, /v1/teach/ID adds pictures, shows
+ * and deletes, /v1/teach/ID/learn, answer, correct, forget, model, onnx and pytorch do the rest.
+ * docs/server.md has the requests. */
+#include <string.h>
+
+#include "vit/base/sys.h"
+#include "vit/cli/serve/answer/pictures.h"
+#include "vit/cli/serve/answer/teach_files.h"
+#include "vit/cli/serve/route.h"
+#include "vit/formats/json_out.h"
+
+/* False: `reply` is an error. */
+static bool is_on(const serve_request *request, serve_reply *reply) {
+    if (!request->server->teachings)
+        serve_fail(reply, 404, "this server does not teach: it was started without --teach");
+    return request->server->teachings;
+}
+
+/* The teaching of the path; NULL: `reply` is an error. */
+static serve_teaching *take(const serve_request *request, serve_reply *reply) {
+    if (!is_on(request, reply)) return NULL;
+    serve_teaching *one = serve_teaching_take(request->server->teachings, request->model);
+    if (!one) serve_fail(reply, 404, "there is no such teaching");
+    return one;
+}
+
+static void give_back(const serve_request *request, serve_teaching *one) {
+    serve_teaching_release(request->server->teachings, request->server->models, one);
+}
+
+/* ---- what is told ---- */
+
+static void add_classes(vit_json_out *json, const vit_teaching *t) {
+    vit_json_open(json, "classes", '[');
+    for (size_t k = 0; k < vit_teaching_classes(t); k++) {
+        size_t pictures = 0;
+        for (size_t i = 0; i < vit_teaching_count(t); i++)
+            pictures += vit_teaching_at(t, i).label == k;
+        vit_json_open(json, NULL, '{');
+        vit_json_text(json, "name", vit_teaching_class(t, k));
+        vit_json_count(json, "pictures", pictures);
+        vit_json_close(json, '}');
+    }
+    vit_json_close(json, ']');
+}
+
+/* {"id", "model", "classes", "pictures", "learnt"} */
+static void open_state(vit_json_out *json, const serve_teaching *one) {
+    const char *learnt = vit_teaching_json(one->teaching);
+    vit_json_open(json, NULL, '{');
+    vit_json_text(json, "id", one->id);
+    vit_json_text(json, "model", one->model->name);
+    add_classes(json, one->teaching);
+    vit_json_count(json, "pictures", vit_teaching_count(one->teaching));
+    vit_json_raw(json, "learnt", learnt ? learnt : "null");
+}
+
+static void close_state(vit_json_out *json, serve_reply *reply) {
+    vit_json_close(json, '}');
+    vit_string_add(&json->text, "\n");
+    reply->body = json->text;
+}
+
+static void reply_state(const serve_teaching *one, serve_reply *reply) {
+    vit_json_out json = {0};
+    open_state(&json, one);
+    close_state(&json, reply);
+}
+
+/* ---- pictures ---- */
+
+/* Adds pictures to a class and tells which failed. False: `reply` is an error. */
+static bool add(serve_teaching *one, const serve_request *request, const char *name,
+                const serve_pictures *sent, vit_json_out *failed, serve_reply *reply) {
+    const size_t most = serve_teachings_limits(request->server->teachings)->pictures;
+    vit_error error;
+    if (vit_teaching_count(one->teaching) + sent->count > most) {
+        serve_fail(reply, 413, "more than %zu pictures in a teaching", most);
+        return false;
+    }
+    if (vit_teaching_classes(one->teaching) > 1000) {
+        serve_fail(reply, 413, "more than 1000 classes in a teaching");
+        return false;
+    }
+    vit_answer *answers = vit_alloc(sent->count, sizeof *answers);
+    const vit_status status =
+        answers
+            ? vit_teaching_add(one->teaching, name, sent->pictures, sent->count, answers, &error)
+            : vit_fail_memory(&error, "answers", sent->count * sizeof *answers);
+    for (size_t i = 0; i < sent->count && status == VIT_OK; i++) {
+        if (answers[i].error.status == VIT_OK) continue;
+        vit_json_open(failed, NULL, '{');
+        vit_json_text(failed, "file", sent->names[i]);
+        vit_json_text(failed, "error", answers[i].error.message);
+        vit_json_close(failed, '}');
+    }
+    vit_free(answers);
+    if (status != VIT_OK) serve_fail_with(reply, &error);
+    return status == VIT_OK;
+}
+
+static void reply_added(const serve_teaching *one, vit_json_out *failed, serve_reply *reply) {
+    vit_json_out json = {0};
+    vit_json_close(failed, ']');
+    char *list = vit_json_take(failed);
+    open_state(&json, one);
+    vit_json_raw(&json, "failed", list);
+    close_state(&json, reply);
+    vit_free(list);
+}
+
+static void add_sent(serve_teaching *one, serve_request *request, serve_reply *reply) {
+    const char *name = serve_argument(request, "class");
+    vit_json_out failed = {0};
+    serve_pictures sent;
+    if (!serve_read_pictures(&sent, request, reply)) return;
+    if (!name) name = serve_argument(request, "class"); /* a field of the form */
+    request->pictures = sent.count;
+    vit_json_open(&failed, NULL, '[');
+    if (!name || !*name)
+        serve_fail(reply, 400, "class=NAME is missing: the class of the pictures");
+    else if (add(one, request, name, &sent, &failed, reply))
+        reply_added(one, &failed, reply);
+    vit_string_free(&failed.text);
+    serve_pictures_free(&sent);
+}
+
+/* ---- beginning ---- */
+
+static bool learn(serve_teaching *one, serve_reply *reply) {
+    vit_error error;
+    if (vit_teaching_learn(one->teaching, NULL, &error) == VIT_OK) return true;
+    serve_fail_with(reply, &error);
+    return false;
+}
+
+/* "classes": {NAME: [PICTURE, ...], ...} of a JSON object: all are added, and learnt. */
+static void teach_all(serve_teaching *one, serve_request *request, json_t *classes,
+                      serve_reply *reply) {
+    vit_json_out failed = {0};
+    const char *name;
+    json_t *unused;
+    bool fine = true;
+    vit_json_open(&failed, NULL, '[');
+    for (void *at = json_object_iter(classes); at && fine;) {
+        serve_pictures sent;
+        name = json_object_iter_key(at);
+        unused = json_pack("{s:O}", "pictures", json_object_iter_value(at));
+        fine = unused && serve_read_strings(&sent, request, unused, "pictures", reply);
+        if (!unused) serve_fail(reply, 503, "no memory for the pictures: try again later");
+        if (fine) {
+            request->pictures += sent.count;
+            fine = add(one, request, name, &sent, &failed, reply);
+            serve_pictures_free(&sent);
+        }
+        json_decref(unused);
+        at = json_object_iter_next(classes, at);
+    }
+    if (fine && learn(one, reply)) reply_added(one, &failed, reply);
+    vit_string_free(&failed.text);
+}
+
+static void begin(serve_request *request, json_t *object, serve_reply *reply) {
+    serve_server *server = request->server;
+    const json_t *views = json_object_get(object, "views");
+    const char *name = json_string_value(json_object_get(object, "model"));
+    const char *head = json_string_value(json_object_get(object, "head"));
+    json_t *classes = json_object_get(object, "classes");
+    serve_model *model =
+        name ? serve_model_take(server->models, name) : serve_model_take_at(server->models, 0);
+    serve_teaching *one;
+    vit_error error;
+    if (!model) {
+        serve_fail(reply, 404, "there is no model %.200s", name ? name : "");
+        return;
+    }
+    if (views && (!json_is_integer(views) || json_integer_value(views) < 1 ||
+                  json_integer_value(views) > 16)) {
+        serve_model_release(server->models, model);
+        serve_fail(reply, 400, "\"views\": expected a whole number from 1 to 16");
+        return;
+    }
+    if (serve_teaching_begin(&one, server->teachings, server->models, model, head,
+                             (size_t)json_integer_value(views), &error) != VIT_OK) {
+        serve_fail_with(reply, &error);
+        if (error.status == VIT_ERROR_UNSUPPORTED) reply->status = 503;
+        return;
+    }
+    if (json_is_object(classes) && json_object_size(classes) > 0)
+        teach_all(one, request, classes, reply);
+    else
+        reply_state(one, reply);
+    const bool failed = reply->status >= 400;
+    char id[SERVE_TEACHING_ID + 1];
+    memcpy(id, one->id, sizeof id);
+    give_back(request, one);
+    if (failed) serve_teaching_delete(server->teachings, server->models, id);
+}
+
+/* POST: the body is {"model": NAME, "head": "ridge", "views": 1, "classes": {NAME: [PICTURE]}},
+ * of which all may be left out. */
+void serve_teach_begin(serve_request *request, serve_reply *reply) {
+    if (!is_on(request, reply)) return;
+    json_t *object = serve_read_json(request, request->size, reply);
+    if (!object) return;
+    begin(request, object, reply);
+    json_decref(object);
+}
+
+static void show(const char *beginning, size_t pictures, size_t classes, double idle,
+                 void *context) {
+    vit_json_out *json = context;
+    vit_json_open(json, NULL, '{');
+    vit_json_text(json, "id_begins", beginning);
+    vit_json_count(json, "pictures", pictures);
+    vit_json_count(json, "classes", classes);
+    vit_json_fixed(json, "idle_seconds", idle, 0);
+    vit_json_close(json, '}');
+}
+
+void serve_teach_list(serve_request *request, serve_reply *reply) {
+    vit_json_out json = {0};
+    if (!is_on(request, reply)) return;
+    const serve_teachings_options *limits = serve_teachings_limits(request->server->teachings);
+    vit_json_open(&json, NULL, '{');
+    vit_json_count(&json, "most", limits->most);
+    vit_json_count(&json, "most_pictures", limits->pictures);
+    vit_json_open(&json, "teachings", '[');
+    serve_teachings_list(request->server->teachings, show, &json);
+    vit_json_close(&json, ']');
+    close_state(&json, reply);
+}
+
+/* ---- one teaching ---- */
+
+void serve_teach_one(serve_request *request, serve_reply *reply) {
+    serve_teaching *one = take(request, reply);
+    if (!one) return;
+    if (strcmp(request->method, "POST") == 0)
+        add_sent(one, request, reply);
+    else
+        reply_state(one, reply);
+    give_back(request, one);
+}
+
+void serve_teach_delete(serve_request *request, serve_reply *reply) {
+    serve_server *server = request->server;
+    if (!is_on(request, reply)) return;
+    if (serve_teaching_delete(server->teachings, server->models, request->model))
+        vit_string_add(&reply->body, "{\"deleted\": true}\n");
+    else
+        serve_fail(reply, 404, "there is no such teaching");
+}
+
+/* The picture number of ?picture=N; false: `reply` is an error. */
+static bool read_number(size_t *number, const serve_request *request, serve_reply *reply) {
+    const char *text = serve_argument(request, "picture");
+    uint64_t value;
+    const bool fine = text && vit_parse_u64(text, &value) && value < SIZE_MAX;
+    if (fine) *number = (size_t)value;
+    if (!fine) serve_fail(reply, 400, "picture=N is missing: the number of a picture");
+    return fine;
+}
+
+static void change(serve_teaching *one, const serve_request *request, bool forget,
+                   serve_reply *reply) {
+    const char *name = serve_argument(request, "class");
+    size_t number;
+    vit_error error;
+    if (!read_number(&number, request, reply)) return;
+    if (!forget && !name) {
+        serve_fail(reply, 400, "class=NAME is missing: the class of the picture");
+        return;
+    }
+    const vit_status status = forget ? vit_teaching_forget(one->teaching, number, &error)
+                                     : vit_teaching_correct(one->teaching, number, name, &error);
+    if (status != VIT_OK)
+        serve_fail_with(reply, &error);
+    else if (learn(one, reply))
+        reply_state(one, reply);
+}
+
+static void add_neighbours(vit_json_out *json, const vit_teaching *t, const vit_neighbour *near,
+                           size_t count) {
+    vit_json_open(json, "neighbours", '[');
+    for (size_t i = 0; i < count; i++) {
+        const vit_lesson lesson = vit_teaching_at(t, near[i].index);
+        vit_json_open(json, NULL, '{');
+        vit_json_count(json, "picture", near[i].index);
+        vit_json_text(json, "file", lesson.name);
+        vit_json_text(json, "label", vit_teaching_class(t, lesson.label));
+        vit_json_float(json, "cosine", (float)near[i].cosine);
+        vit_json_close(json, '}');
+    }
+    vit_json_close(json, ']');
+}
+
+static void reply_answer(const vit_teaching *t, const char *file, const float *probabilities,
+                         size_t classes, const char *warning, const vit_neighbour *near,
+                         size_t count, serve_reply *reply) {
+    vit_json_out json = {0};
+    size_t *best = vit_alloc(classes, sizeof *best);
+    if (!best) {
+        serve_fail(reply, 503, "no memory for the answer: try again later");
+        return;
+    }
+    vit_top_k(probabilities, classes, classes, best);
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "file", file);
+    vit_json_open(&json, "predictions", '[');
+    for (size_t i = 0; i < classes; i++) {
+        vit_json_open(&json, NULL, '{');
+        vit_json_count(&json, "index", best[i]);
+        vit_json_text(&json, "label", vit_teaching_class(t, best[i]));
+        vit_json_float(&json, "probability", probabilities[best[i]]);
+        vit_json_close(&json, '}');
+    }
+    vit_json_close(&json, ']');
+    if (warning) vit_json_text(&json, "warning", warning);
+    add_neighbours(&json, t, near, count);
+    close_state(&json, reply);
+    vit_free(best);
+}
+
+static void answer(serve_teaching *one, serve_request *request, serve_reply *reply) {
+    enum { NEAR = 5 };
+    vit_neighbour near[NEAR];
+    serve_pictures sent;
+    vit_error error;
+    const char *warning = NULL;
+    const size_t all = vit_teaching_count(one->teaching), count = all < NEAR ? all : NEAR;
+    const size_t classes = vit_teaching_classes(one->teaching);
+    if (!serve_read_pictures(&sent, request, reply)) return;
+    float *probabilities = vit_alloc(classes, sizeof *probabilities);
+    request->pictures = 1;
+    if (sent.count != 1)
+        serve_fail(reply, 400, "%zu pictures, expected one", sent.count);
+    else if (!probabilities)
+        serve_fail(reply, 503, "no memory for the answer: try again later");
+    else if (vit_teaching_answer(one->teaching, &sent.pictures[0], probabilities, near, count,
+                                 &warning, &error) != VIT_OK)
+        serve_fail_with(reply, &error);
+    else
+        reply_answer(one->teaching, sent.names[0], probabilities,
+                     vit_teaching_learnt_classes(one->teaching), warning, near, count, reply);
+    vit_free(probabilities);
+    serve_pictures_free(&sent);
+}
+
+static void do_learn(serve_teaching *one, serve_request *request, serve_reply *reply) {
+    (void)request;
+    if (learn(one, reply)) reply_state(one, reply);
+}
+
+static void do_correct(serve_teaching *one, serve_request *request, serve_reply *reply) {
+    change(one, request, false, reply);
+}
+
+static void do_forget(serve_teaching *one, serve_request *request, serve_reply *reply) {
+    change(one, request, true, reply);
+}
+
+/* POST or GET /v1/teach/ID/WORD */
+void serve_teach_do(serve_request *request, serve_reply *reply) {
+    static const struct {
+        const char *word;
+        bool posts;
+        void (*act)(serve_teaching *one, serve_request *request, serve_reply *reply);
+    } acts[] = {{"learn", true, do_learn},
+                {"answer", true, answer},
+                {"correct", true, do_correct},
+                {"forget", true, do_forget},
+                {"model", false, serve_give_model},
+                {"onnx", false, serve_give_onnx},
+                {"pytorch", false, serve_give_pytorch}};
+    serve_teaching *one = take(request, reply);
+    size_t i = 0;
+    if (!one) return;
+    while (i < sizeof acts / sizeof acts[0] && strcmp(acts[i].word, request->version) != 0) i++;
+    if (i == sizeof acts / sizeof acts[0])
+        serve_fail(reply, 404,
+                   "expected learn, answer, correct, forget, model, onnx or pytorch after the id");
+    else if (acts[i].posts != (strcmp(request->method, "POST") == 0))
+        serve_fail(reply, 405, "%s is %s", acts[i].word, acts[i].posts ? "POST" : "GET");
+    else
+        acts[i].act(one, request, reply);
+    give_back(request, one);
+}

@@ -1,0 +1,125 @@
+#include "vit/cli/serve/answer/teach_files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vit/base/sys.h"
+
+static const char *const names[] = {"model.safetensors", "config.json", "model.py"};
+#define NAMES (sizeof names / sizeof names[0])
+#define MOST ((size_t)4 << 30)
+
+/* A directory of this request's own, and paths in it. */
+typedef struct place {
+    char directory[64], model[96], other[96];
+} place;
+
+static bool make_place(place *p, serve_reply *reply) {
+    const char *temporary = getenv("TMPDIR");
+    snprintf(p->directory, sizeof p->directory, "%.40s/vit-teach-XXXXXX",
+             temporary && *temporary && strlen(temporary) < 40 ? temporary : "/tmp");
+    if (!mkdtemp(p->directory)) {
+        serve_fail(reply, 500, "no directory for the file can be made");
+        return false;
+    }
+    snprintf(p->model, sizeof p->model, "%s/%s", p->directory, names[0]);
+    return true;
+}
+
+static void clear_place(const place *p) {
+    char path[160];
+    for (size_t i = 0; p->other[0] != '\0' && i < NAMES; i++) {
+        snprintf(path, sizeof path, "%s/%s", p->other, names[i]);
+        vit_remove_file(path, NULL);
+    }
+    if (p->other[0] != '\0' && vit_path_look(p->other) == VIT_PATH_DIRECTORY)
+        vit_remove_directory(p->other, NULL);
+    else if (p->other[0] != '\0')
+        vit_remove_file(p->other, NULL);
+    vit_remove_file(p->model, NULL);
+    vit_remove_directory(p->directory, NULL);
+}
+
+static vit_status add_file(vit_string *out, const char *path, vit_error *error) {
+    vit_bytes bytes;
+    const vit_status status = vit_read_file(&bytes, path, MOST, error);
+    if (status != VIT_OK) return status;
+    vit_string_add_bytes(out, (const char *)bytes.data, bytes.size);
+    vit_free(bytes.data);
+    return out->failed ? vit_fail_memory(error, "a file", bytes.size) : VIT_OK;
+}
+
+/* A member of a tar archive (POSIX ustar). */
+static vit_status add_member(vit_string *out, const char *directory, const char *name,
+                             vit_error *error) {
+    char path[160], head[512] = {0}, zeros[512] = {0};
+    unsigned sum = 0;
+    vit_string file = {0};
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    const vit_status status = add_file(&file, path, error);
+    if (status == VIT_OK) {
+        snprintf(head, 100, "model/%s", name);
+        snprintf(head + 100, 8, "0000644");
+        snprintf(head + 108, 8, "0000000");
+        snprintf(head + 116, 8, "0000000");
+        snprintf(head + 124, 12, "%011llo", (unsigned long long)file.length);
+        snprintf(head + 136, 12, "00000000000");
+        memset(head + 148, ' ', 8);
+        head[156] = '0';
+        memcpy(head + 257,
+               "ustar\0"
+               "00",
+               8);
+        for (size_t i = 0; i < sizeof head; i++) sum += (unsigned char)head[i];
+        snprintf(head + 148, 8, "%06o", sum);
+        vit_string_add_bytes(out, head, sizeof head);
+        vit_string_add_bytes(out, file.text, file.length);
+        vit_string_add_bytes(out, zeros, (512 - file.length % 512) % 512);
+    }
+    vit_string_free(&file);
+    return status;
+}
+
+/* layout NULL: the model file itself. */
+static void give(serve_teaching *one, const char *layout, serve_reply *reply) {
+    place p = {0};
+    vit_error error;
+    char zeros[1024] = {0};
+    if (!make_place(&p, reply)) return;
+    const bool is_onnx = layout && strcmp(layout, "onnx") == 0;
+    if (layout)
+        snprintf(p.other, sizeof p.other, "%s/%s", p.directory, is_onnx ? "model.onnx" : "model");
+    const vit_convert_options converting = {.in = p.model, .out = p.other, .layout = layout};
+    vit_status status = vit_teaching_save(one->teaching, p.model, &error);
+    if (status == VIT_OK && layout) status = vit_convert(&converting, &error);
+    if (status == VIT_OK && (!layout || is_onnx))
+        status = add_file(&reply->body, layout ? p.other : p.model, &error);
+    for (size_t i = 0; i < NAMES && status == VIT_OK && layout && !is_onnx; i++)
+        status = add_member(&reply->body, p.other, names[i], &error);
+    if (status == VIT_OK && layout && !is_onnx)
+        vit_string_add_bytes(&reply->body, zeros, sizeof zeros);
+    clear_place(&p);
+    if (status == VIT_OK) {
+        reply->type = layout && !is_onnx ? "application/x-tar" : "application/octet-stream";
+        return;
+    }
+    vit_string_free(&reply->body);
+    reply->body = (vit_string){0};
+    serve_fail_with(reply, &error);
+}
+
+void serve_give_model(serve_teaching *one, serve_request *request, serve_reply *reply) {
+    (void)request;
+    give(one, NULL, reply);
+}
+
+void serve_give_onnx(serve_teaching *one, serve_request *request, serve_reply *reply) {
+    (void)request;
+    give(one, "onnx", reply);
+}
+
+void serve_give_pytorch(serve_teaching *one, serve_request *request, serve_reply *reply) {
+    (void)request;
+    give(one, "pytorch", reply);
+}
