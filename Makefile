@@ -12,9 +12,20 @@
 # make deb      a package for Debian and Ubuntu, build/vit_VERSION_ARCH.deb, likewise
 # make clean
 #
-# CC=gcc|clang, CFLAGS, BUILD (default build) may be set on the command line; for install also
-# PREFIX (/usr/local), LIBDIR (PREFIX/lib) and DESTDIR.
+# CC=gcc|clang, CFLAGS, BUILD (default build), MPI=1 and MPICC may be set on the command line; for
+# install also PREFIX (/usr/local), LIBDIR (PREFIX/lib) and DESTDIR.
 
+# MPI=1: with MPI, for several processes that compute together (docs/cluster.md), in build/mpi, with
+# the objects of build. MPICC=mpicc.openmpi|mpicc.mpich chooses between two that are installed; give
+# the second a BUILD of its own.
+MPI    ?=
+MPICC  ?= mpicc
+ifneq ($(MPI),)
+ifeq ($(origin BUILD),undefined)
+$(shell mkdir -p build/mpi build/obj && ln -sfn ../obj build/mpi/obj && ln -sf ../flags build/mpi)
+BUILD   = build/mpi
+endif
+endif
 BUILD  ?= build
 CFLAGS ?= -O2 -g
 PKGS    = stb libjpeg jansson zlib
@@ -44,9 +55,20 @@ ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -I. -fPIC -fvisibility=hidden -f
   -fno-fast-math -ffp-contract=off -fno-math-errno
 LIBS = $(shell pkg-config --libs $(filter-out stb,$(PKGS)) $(CODEC_PKGS)) -lm # stb: headers alone
 
-FLOORS   = vit/base vit/formats vit/kernels vit/tensors vit/text vit/image vit/image/codec \
-  vit/image/digit vit/image/prepare vit/ops vit/ops/gemm vit/model vit/model/parts vit/model/run \
-  vit/search \
+# What MPI's compiler would call gcc with; all of MPI's calls are in one file.
+WIRE = $(if $(MPI),$(BUILD)/wire_mpi.o,$(BUILD)/obj/vit/cluster/wire_alone.o)
+ifneq ($(MPI),)
+MPI_CALL := $(shell $(MPICC) -show 2>/dev/null)
+ifeq ($(MPI_CALL),)
+$(error MPI=1 needs MPI's compiler, and there is no $(MPICC): run scripts/setup --mpi first, or \
+  give its name as MPICC)
+endif
+LIBS += $(filter -L% -l% -Wl%,$(MPI_CALL))
+endif
+
+FLOORS   = vit/base vit/cluster vit/formats vit/kernels vit/tensors vit/text vit/image \
+  vit/image/codec vit/image/digit vit/image/prepare vit/ops vit/ops/gemm vit/model \
+  vit/model/parts vit/model/run vit/search \
   vit/weights/file vit/weights/configs vit/weights/layout vit/weights/export vit/weights \
   datasets datasets/made \
   vit/explain vit/report vit/train/augment vit/train/recipe vit/train/step vit/train/measure \
@@ -55,7 +77,7 @@ FLOORS   = vit/base vit/formats vit/kernels vit/tensors vit/text vit/image vit/i
 WITHOUT  = $(if $(filter WEBP,$(CODECS)),,vit/image/codec/webp.c) \
   $(if $(filter TIFF,$(CODECS)),,vit/image/codec/tiff.c) \
   $(if $(filter HEIF,$(CODECS)),,vit/image/codec/heif.c)
-LIB_SRC  = $(filter-out $(WITHOUT),$(sort $(wildcard $(FLOORS:%=%/*.c))))
+LIB_SRC  = $(filter-out $(WITHOUT) vit/cluster/wire_%,$(sort $(wildcard $(FLOORS:%=%/*.c))))
 PRESETS  = $(sort $(wildcard models/presets/*.json))
 # vit-serve is built where its HTTP library is; SERVE=no leaves it out.
 SERVE   ?= $(shell pkg-config --exists libmicrohttpd && echo yes)
@@ -72,7 +94,7 @@ HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/support/*.c)))
 
 EMBEDDED = presets measured pytorch_model timm_models hugging_face_models imagenet synsets \
   explain_page_html report_html report_css report_js teaching_html
-LIB_OBJ  = $(call obj,$(LIB_SRC)) $(EMBEDDED:%=$(BUILD)/obj/%.o)
+LIB_OBJ  = $(call obj,$(LIB_SRC)) $(WIRE) $(EMBEDDED:%=$(BUILD)/obj/%.o)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PROGRAMS = $(patsubst %.c,$(BUILD)/bin/%,$(notdir $(PROG_SRC)))
@@ -117,6 +139,9 @@ $(BUILD)/obj/tests/kernels/test_vnni.o: EXTRA = -Wno-unused-parameter $(if $(X86
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(EXTRA) -MMD -MP -MT '$$(BUILD)/obj/$*.o' -c -o $@ $<
+
+$(BUILD)/wire_mpi.o: vit/cluster/wire_mpi.c vit/cluster/wire.h vit/cluster/launched.h $(BUILD)/flags
+	$(CC) $(ALL_CFLAGS) $(patsubst -I%,-isystem %,$(filter -I%,$(MPI_CALL))) -c -o $@ $<
 
 $(BUILD)/presets.c: scripts/embed-presets $(PRESETS)
 	@mkdir -p $(@D)

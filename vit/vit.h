@@ -360,6 +360,34 @@ typedef struct vit_arrays {
     vit_array_part train, val, test; /* if test is absent, val stands in for it */
 } vit_arrays;
 
+/* ---- several processes ----------------------------------------------------------------------- */
+
+/* The processes, called ranks and numbered from 0, that mpirun or srun started together, on one
+ * machine or on several. They make the same calls with the same options, each from the thread that
+ * opened the cluster, and share the work: the results have the same bytes for any number of them.
+ * Rank 0 writes the files. */
+typedef struct vit_cluster vit_cluster;
+
+/* The MPI that the library was built with, "Open MPI 4.1.4"; "": none, a process is alone. */
+VIT_API const char *vit_cluster_kind(void);
+
+/* *out: the ranks that this process was started with, or NULL if it is alone. Once in a process,
+ * before it makes files or threads. UNSUPPORTED if it was started as one of several, and the
+ * library was built without MPI. */
+VIT_API vit_status vit_cluster_open(vit_cluster **out, vit_error *error);
+
+/* NULL stands for a process that is alone: 0 of 1. */
+VIT_API int vit_cluster_rank(const vit_cluster *cluster);
+VIT_API int vit_cluster_size(const vit_cluster *cluster);
+
+/* Whether this rank is to tell the person about an error: of one that all ranks returned, only rank
+ * 0 is. */
+VIT_API bool vit_cluster_reports(const vit_cluster *cluster);
+
+/* status: what the last call with the cluster returned. Waits for the other ranks; if they cannot
+ * come, as it is an error of this rank alone, it ends the processes of all ranks. Takes NULL. */
+VIT_API void vit_cluster_close(vit_cluster *cluster, vit_status status);
+
 /* ---- evaluation ----------------------------------------------------------------------------- */
 
 typedef enum vit_split { VIT_SPLIT_TEST, VIT_SPLIT_TRAIN, VIT_SPLIT_VAL } vit_split;
@@ -389,6 +417,8 @@ typedef struct vit_evaluate_options {
     bool list_unreadable; /* a note for every file of a folder that is left out, not only for the
                              first few */
     void *user;
+    vit_cluster *cluster; /* ranks that answer together, all of which return the same result; NULL:
+                             this process alone */
 } vit_evaluate_options;
 
 /* One bin of a reliability diagram: bin i has the answers whose probability is in (i / VIT_BINS, (i
@@ -500,6 +530,9 @@ typedef struct vit_event {
     double test_top1;          /* DONE: fraction 0..1; NaN: the data has no test set */
     double images_per_second;  /* while training, without evaluation */
     double seconds, seconds_left;
+    /* of a training on several ranks, NaN for one process: bytes that this rank sent and received a
+     * step, and the share of the time of steps that it spent in communication, 0..1 */
+    double step_sent, step_received, communication;
     const char *path, *text;
     bool from_pictures,
         to_texts;   /* whether its input is pictures, and whether it answers with texts */
@@ -572,6 +605,11 @@ typedef struct vit_train_options {
     vit_precision precision; /* F32: the preset's, which "precision=f32" in `set` overrides */
     vit_callback *callback;
     void *user;
+    vit_cluster
+        *cluster;         /* the ranks that train together; NULL: this process alone. Does not
+                             affect the model. Only rank 0's output, and its checkpoints, are used */
+    bool shard_optimizer; /* each rank keeps and updates only its part of the optimiser's state:
+                             less memory, the same model */
 } vit_train_options;
 
 /* The JSON of built-in preset number i, from 0, and its name in *name; NULL after the last. */

@@ -230,6 +230,7 @@ class vit_evaluate_options(Structure):
         ("picture", c_void_p),
         ("list_unreadable", c_bool),
         ("user", c_void_p),
+        ("cluster", c_void_p),
     ]
 
 
@@ -326,6 +327,9 @@ class vit_event(Structure):
         ("images_per_second", c_double),
         ("seconds", c_double),
         ("seconds_left", c_double),
+        ("step_sent", c_double),
+        ("step_received", c_double),
+        ("communication", c_double),
         ("path", c_char_p),
         ("text", c_char_p),
         ("from_pictures", c_bool),
@@ -378,6 +382,8 @@ class vit_train_options(Structure):
         ("precision", c_int),
         ("callback", vit_callback),
         ("user", c_void_p),
+        ("cluster", c_void_p),
+        ("shard_optimizer", c_bool),
     ]
 
 
@@ -663,6 +669,12 @@ FUNCTIONS = {
     "vit_model_probabilities": (None, [c_void_p, POINTER(c_float), POINTER(c_float)]),
     "vit_model_scores": (None, [c_void_p, c_int, POINTER(c_float), POINTER(c_float)]),
     "vit_top_k": (None, [POINTER(c_float), c_size_t, c_size_t, POINTER(c_size_t)]),
+    "vit_cluster_kind": (c_char_p, []),
+    "vit_cluster_open": (c_int, [POINTER(c_void_p), POINTER(vit_error)]),
+    "vit_cluster_rank": (c_int, [c_void_p]),
+    "vit_cluster_size": (c_int, [c_void_p]),
+    "vit_cluster_reports": (c_bool, [c_void_p]),
+    "vit_cluster_close": (None, [c_void_p, c_int]),
     "vit_evaluate": (c_int, [c_void_p, POINTER(vit_evaluate_options), POINTER(vit_evaluation),
         POINTER(vit_error)]),
     "vit_evaluation_clear": (None, [POINTER(vit_evaluation)]),

@@ -282,7 +282,7 @@ static void slices_follow_the_network(void **unused) {
         c.depth = networks[i].depth;
         c.mlp = networks[i].mlp;
         assert_int_equal(vit_table_new(&table, &c, NULL), VIT_OK);
-        assert_int_equal(vit_lanes_slice(&c, &table, networks[i].batch), networks[i].pictures);
+        assert_int_equal(vit_lanes_slice(&c, &table, networks[i].batch, 0), networks[i].pictures);
         vit_table_free(&table);
     }
 }

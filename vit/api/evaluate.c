@@ -359,6 +359,27 @@ static vit_status call_all(const all_answers *a, const vit_model *m, const vit_d
     return a->callback(&answers, a->context, error);
 }
 
+/* MISMATCH if another rank than rank 0 has other pictures, or another network. */
+static vit_status compare_ranks(vit_cluster *cluster, const vit_dataset *d, const vit_model *m,
+                                vit_error *error) {
+    char own[sizeof d->checksum], first[sizeof d->checksum];
+    uint64_t weights = m->file.table.parameters, theirs = weights;
+    vit_status status = VIT_OK;
+    memcpy(own, d->checksum, sizeof own);
+    memcpy(first, d->checksum, sizeof first);
+    if (!cluster) return VIT_OK;
+    status = vit_cluster_broadcast(cluster, first, sizeof first, error);
+    if (status == VIT_OK) status = vit_cluster_broadcast(cluster, &theirs, sizeof theirs, error);
+    if (status != VIT_OK) return status;
+    if (strcmp(own, first) != 0)
+        status =
+            vit_fail(error, VIT_ERROR_MISMATCH,
+                     "its data (checksum) differ from rank 0's: %s here, %s there", own, first);
+    else if (weights != theirs)
+        status = vit_fail(error, VIT_ERROR_MISMATCH, "its model is another one than rank 0's");
+    return vit_cluster_agree(cluster, status, error);
+}
+
 static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t,
                            const vit_evaluate_options *o, vit_evaluation *result,
                            const all_answers *all, vit_error *error) {
@@ -370,7 +391,8 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
                    .calibration = &calibration,
                    .temperature = vit_model_temperature(m),
                    .threshold = m->file.threshold,
-                   .only_numbers = true};
+                   .only_numbers = true,
+                   .cluster = o->cluster};
     const bool writes = vit_config_has_decoder(&m->file.config);
     vit_status status = check_data(m, d, error);
     const bool lists = m->file.scoring == VIT_SCORING_SIGMOID && all->callback;
@@ -399,6 +421,8 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
         s.right = vit_alloc(c.count, sizeof *s.right);
         if (!s.right) status = vit_fail_memory(error, "answers", c.count);
     }
+    status = vit_cluster_agree(o->cluster, status, error);
+    if (status == VIT_OK) status = compare_ranks(o->cluster, d, m, error);
     if (status == VIT_OK) status = score(&s, result, m, d, &c, o, error);
     if (status == VIT_OK && s.logits) status = call_all(all, m, d, &c, &s, error);
     vit_free(s.right);
@@ -483,6 +507,7 @@ vit_status vit_evaluate_with(const vit_model *m, const vit_evaluate_options *opt
     const vit_fpmode host = vit_fpmode_enter();
     vit_status status = training_of(&before, m, error);
     if (status == VIT_OK) status = open_data(&data, m, parts[o->split], o, before.checksums, error);
+    status = vit_cluster_agree(o->cluster, status, error);
     if (status == VIT_OK) {
         result->confusion = vit_alloc(classes, classes * sizeof *result->confusion);
         status = result->confusion

@@ -4,6 +4,8 @@
 #include "vit/base/fpmode.h"
 #include "vit/train/find_lr.h"
 #include "vit/train/run.h"
+#include <math.h>
+#include <stdlib.h>
 
 uint8_t vit_draw_digit(uint8_t *pixels, uint64_t seed, uint32_t index) {
     const vit_fpmode host = vit_fpmode_enter();
@@ -19,6 +21,13 @@ const char *vit_preset_json(size_t i, const char **name) {
     return vit_builtin_presets[i].json;
 }
 
+/* Ranks on the same processors divide them, unless the number of threads was said. */
+static int threads_of(int threads, const vit_train_options *o) {
+    const int sharing = vit_cluster_sharing(o->cluster);
+    if (o->threads > 0 || getenv("OMP_NUM_THREADS")) return threads;
+    return threads > sharing ? threads / sharing : 1;
+}
+
 vit_status vit_train(vit_model **out, const vit_train_options *options, vit_error *error) {
     const vit_train_options none = {0}, *o = options ? options : &none;
     vit_run run = vit_run_begin(o);
@@ -27,6 +36,7 @@ vit_status vit_train(vit_model **out, const vit_train_options *options, vit_erro
     const vit_fpmode host = vit_fpmode_enter();
     vit_status status =
         vit_choose(&run.kernels, &run.threads, o->cpu, o->threads, o->precision, error);
+    run.threads = threads_of(run.threads, o);
     if (status == VIT_OK) status = vit_run_train(&run, out ? &file : NULL, error);
     if (status == VIT_OK && out) status = vit_model_from_file(out, &file, error);
     vit_model_file_clear(&file);
@@ -44,6 +54,7 @@ vit_status vit_find_lr(vit_lr_search *out, const vit_train_options *options, vit
     const vit_fpmode host = vit_fpmode_enter();
     vit_status status =
         vit_choose(&run.kernels, &run.threads, o.cpu, o.threads, o.precision, error);
+    run.threads = threads_of(run.threads, &o);
     if (status == VIT_OK) status = vit_run_find_lr(&run, out, error);
     vit_fpmode_leave(host);
     return status;

@@ -129,6 +129,19 @@ static int processors(void) {
     return online > 0 ? (int)online : 1;
 }
 
+uint64_t vit_cpu_places(void) {
+    uint64_t hash = 0;
+#ifdef __linux__
+    cpu_set_t sets[16];
+    memset(sets, 0, sizeof sets);
+    if (sched_getaffinity(0, sizeof sets, sets) != 0) return 0;
+    hash = 14695981039346656037u; /* FNV-1a */
+    for (size_t i = 0; i < sizeof sets; i++)
+        hash = (hash ^ ((const uint8_t *)sets)[i]) * 1099511628211u;
+#endif
+    return hash;
+}
+
 static atomic_size_t cache; /* 0: not asked for yet */
 
 size_t vit_cpu_cache(void) {

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* From least to most capable. On one processor each set contains those before it of its family. */
 typedef enum vit_cpu {
@@ -40,6 +41,10 @@ void vit_cpu_assume_cache(size_t bytes);
 /* The logical processors that this process may use, by its affinity and its control groups; at
  * least 1. */
 int vit_cpu_count(void);
+
+/* Which processors these are, as a number: equal for processes on one machine that may use the same
+ * ones, by their affinity; 0: not known. */
+uint64_t vit_cpu_places(void);
 
 /* The processors that the control groups of this process allow, rounded up; 0: no limit. `root` is
  * put before /proc/self/cgroup and /sys/fs/cgroup; it is "" except in tests. */

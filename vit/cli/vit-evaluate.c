@@ -89,6 +89,8 @@ static const vit_command command = {
              "      and the confusion matrix\n"
              "  vit-evaluate --model my.safetensors --data mnist --predictions answers.csv\n"
              "      and the answer to every picture\n"
+             "  mpirun -np 4 vit-evaluate --model my.safetensors --data mnist\n"
+             "      four processes, built with make MPI=1: the same figures, sooner\n"
              "\n"
              "Of a model of any number of classes a picture (vit-train --multi-label) it\n"
              "measures average precision and f1.\n",
@@ -116,6 +118,7 @@ typedef struct predictions {
     const vit_model *model;
     const settings *settings;
     vit_string lines, logits; /* logits: the bytes of the floats */
+    vit_cluster *cluster;     /* NULL: this process alone */
 } predictions;
 
 static void on_picture(const vit_evaluated *picture, void *user) {
@@ -182,13 +185,14 @@ static vit_status check_places(const settings *s, vit_error *error) {
 /* ---- the whole evaluation ---- */
 
 static void on_note(const char *text, void *user) {
-    (void)user;
-    vit_say(&command, text);
+    const predictions *p = user;
+    if (vit_cluster_rank(p->cluster) == 0) vit_say(&command, text);
 }
 
 /* *labels: of a model of any number of classes a picture; *result: of others. */
 static vit_status measure(const settings *s, vit_model **model, predictions *p,
                           vit_evaluation *result, vit_label_evaluation *labels, vit_error *error) {
+    const bool writes = vit_cluster_rank(p->cluster) == 0;
     const vit_model_options opening = {.config = s->config,
                                        .as = s->as,
                                        .labels = s->labels,
@@ -206,8 +210,10 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
                                    .precision = (vit_precision)s->precision,
                                    .note = on_note,
                                    .list_unreadable = s->list_unreadable,
-                                   .picture = s->predictions || s->logits ? on_picture : NULL,
-                                   .user = p};
+                                   .picture =
+                                       writes && (s->predictions || s->logits) ? on_picture : NULL,
+                                   .user = p,
+                                   .cluster = p->cluster};
     p->model = *model;
     p->settings = s;
     if (status == VIT_OK && vit_model_describe(*model).scoring == VIT_SCORING_SIGMOID)
@@ -302,12 +308,15 @@ int main(int argc, char **argv) {
         return vit_say_usage(&command, "--predictions and --confusion-csv name the same file");
     if (s.logits && !vit_has_ending(s.logits, ".npy"))
         return vit_say_usage(&command, "--logits: the file is an array of NumPy, FILE.npy");
-    if (check_places(&s, &error) != VIT_OK ||
-        measure(&s, &model, &p, &result, &labels, &error) != VIT_OK) {
-        exit_status = vit_say_error(&command, &error);
-    } else if (labels.scores) {
+    vit_status status = vit_cluster_open(&p.cluster, &error);
+    if (status == VIT_OK) status = check_places(&s, &error);
+    if (status == VIT_OK) status = measure(&s, &model, &p, &result, &labels, &error);
+    if (status != VIT_OK) {
+        exit_status = VIT_EXIT_FAILED;
+        if (vit_cluster_reports(p.cluster)) exit_status = vit_say_error(&command, &error);
+    } else if (vit_cluster_rank(p.cluster) == 0 && labels.scores) {
         exit_status = answer_labels(&s, model, &labels);
-    } else {
+    } else if (vit_cluster_rank(p.cluster) == 0) {
         report r = {.settings = &s, .model = model, .result = &result};
         exit_status = answer(&r, &p);
     }
@@ -316,5 +325,7 @@ int main(int argc, char **argv) {
     vit_evaluation_clear(&result);
     vit_label_evaluation_clear(&labels);
     vit_model_free(model);
-    return vit_program_end(&command, exit_status);
+    exit_status = vit_program_end(&command, exit_status);
+    vit_cluster_close(p.cluster, status);
+    return exit_status;
 }

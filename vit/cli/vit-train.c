@@ -1,5 +1,6 @@
 /* vit-train: trains a network and writes the model. */
 #include <math.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +25,9 @@ typedef struct settings {
     int keep; /* KEEP_LAST or KEEP_BEST */
     int head; /* HEAD_TRAINED, ... */
     bool list_unreadable, find_lr;
+    vit_cluster *cluster; /* no option: the processes that mpirun started, */
+    vit_status status;    /* and what the last training returned */
+    bool shard_optimizer;
     bool resume, recompute, empty_classes, parts_are_classes, json, list_presets, overwrite;
 } settings;
 
@@ -162,6 +166,9 @@ static const vit_option options[] = {
      .help = "keep only the input of each block for the backward pass\n"
              "and recompute the rest: less memory, more time, the same\n"
              "bytes"},
+    {VIT_FLAG("shard-optimizer", shard_optimizer),
+     .help = "under mpirun: each process keeps only its part of the\n"
+             "optimiser's state; less memory, the same bytes"},
     {.kind = VIT_OPTION_GROUP, .help = "Checkpoints"},
     {VIT_OPTION(TEXT, "checkpoint", checkpoint, "DIR"),
      .help = "save checkpoints there: after each epoch, within long\n"
@@ -203,10 +210,13 @@ static const vit_command command = {
              "  vit-train --data mnist --epochs 20 --checkpoint state --resume\n"
              "      can be interrupted and run again; the model has the same bytes\n"
              "  vit-train --data digits --epochs 5 --seeds 0,1,2 --log digits.jsonl\n"
-             "      three trainings, their mean and their standard deviation\n",
+             "      three trainings, their mean and their standard deviation\n"
+             "  mpirun -np 4 vit-train --data cifar10 --out model.safetensors\n"
+             "      four processes, on one machine or on several, built with make MPI=1;\n"
+             "      the model has the same bytes as that of one (docs/cluster.md)\n",
     .notes =
         "Progress is on standard error, the result on standard output. Ctrl-C (or\n"
-        "SIGTERM, SIGHUP) finishes the step and saves a checkpoint, in NAME.checkpoint\n"
+        "SIGTERM, SIGUSR1, SIGHUP) finishes the step and saves a checkpoint, in NAME.checkpoint\n"
         "beside the model if there is no --checkpoint; a second one ends at once.\n"
         "Exit status: 0 done, 1 failed, 2 wrong usage, 129, 130 or 143 interrupted.\n" VIT_CPU_NOTE
         "; in f32 the model is the same with each.\n",
@@ -295,13 +305,21 @@ static vit_train_options train_options(const settings *s, const key_values *sets
         .cpu = vit_chosen_cpu(),
         .callback = on_event,
         .user = report,
+        .cluster = s->cluster,
+        .shard_optimizer = s->shard_optimizer,
     };
 }
 
 /* Says why the training ended early; returns the exit status. */
 static int explain(const settings *s, const vit_train_report *report, const vit_error *error) {
     int number = vit_interrupted();
-    if (error->status != VIT_ERROR_CANCELLED || number == 0) {
+    if (error->status == VIT_ERROR_CANCELLED && number == 0) number = SIGTERM; /* another rank's */
+    if (!vit_cluster_reports(s->cluster)) {
+        if (error->status == VIT_ERROR_CANCELLED) return 128 + number;
+        return error->status == VIT_ERROR_ARGUMENT && report->summary.steps == 0 ? VIT_EXIT_USAGE
+                                                                                 : VIT_EXIT_FAILED;
+    }
+    if (error->status != VIT_ERROR_CANCELLED) {
         int exit_status = vit_say_error(&command, error);
         return report->summary.steps == 0 ? exit_status : VIT_EXIT_FAILED; /* once it has started */
     }
@@ -333,30 +351,33 @@ static char *rescue_name(const char *out) {
 }
 
 /* *outcome: what the training has reached. */
-static int train(const settings *s, const paths *p, vit_log_summary *outcome) {
+static int train(settings *s, const paths *p, vit_log_summary *outcome) {
     vit_error error = {0};
     vit_train_report report = {.command = &command,
                                .out = p->out,
                                .log_path = s->log,
                                .append = s->resume,
                                .json = s->json,
+                               .silent = vit_cluster_rank(s->cluster) > 0,
                                .list_details = s->list_unreadable};
-    if (vit_train_report_start(&report, &error) != VIT_OK) return vit_say_error(&command, &error);
+    s->status = vit_train_report_start(&report, &error);
+    if (s->status != VIT_OK) return vit_say_error(&command, &error);
     key_values sets;
     collect_sets(&sets, s);
     vit_train_options choice = train_options(s, &sets, p, &report);
-    vit_status status = vit_train(NULL, &choice, &error);
+    s->status = vit_train(NULL, &choice, &error);
     bool logged = vit_train_report_end(&report);
     int exit_status = logged ? VIT_EXIT_OK : VIT_EXIT_FAILED;
-    if (status != VIT_OK) exit_status = explain(s, &report, &error);
+    if (s->status != VIT_OK) exit_status = explain(s, &report, &error);
     vit_free(report.saved_in);
     *outcome = report.summary;
     return exit_status;
 }
 
 static bool on_search(const vit_event *event, void *user) {
-    (void)user;
-    if (event->kind == VIT_EVENT_NOTE && event->text) vit_say(&command, event->text);
+    const settings *s = user;
+    if (event->kind == VIT_EVENT_NOTE && event->text && vit_cluster_rank(s->cluster) == 0)
+        vit_say(&command, event->text);
     return vit_interrupted() == 0;
 }
 
@@ -402,17 +423,21 @@ static bool print_search(const settings *s, const vit_lr_search *found) {
     return vit_print(&command, &text);
 }
 
-static int find_lr(const settings *s, const paths *p) {
+static int find_lr(settings *s, const paths *p) {
     vit_error error = {0};
     vit_lr_search found;
     key_values sets;
     collect_sets(&sets, s);
     vit_train_options choice = train_options(s, &sets, p, NULL);
     choice.callback = on_search;
-    if (vit_find_lr(&found, &choice, &error) != VIT_OK) {
+    choice.user = s;
+    s->status = vit_find_lr(&found, &choice, &error);
+    if (s->status != VIT_OK) {
         const int number = vit_interrupted();
+        if (!vit_cluster_reports(s->cluster)) return VIT_EXIT_FAILED;
         return number != 0 ? 128 + number : vit_say_error(&command, &error);
     }
+    if (vit_cluster_rank(s->cluster) > 0) return VIT_EXIT_OK;
     return print_search(s, &found) ? VIT_EXIT_OK : VIT_EXIT_FAILED;
 }
 
@@ -436,6 +461,7 @@ static int run(settings *s, vit_log_summary *outcome) {
     if (error.status == VIT_OK) find_rescued(s, p.rescue, &error);
     if (error.status == VIT_OK && s->init) vit_find_model(&p.init, s->init, &error);
     if (error.status == VIT_OK && s->teacher) vit_find_model(&p.teacher, s->teacher, &error);
+    s->status = error.status;
     int exit_status = error.status != VIT_OK ? vit_say_error(&command, &error)
                       : s->find_lr           ? find_lr(s, &p)
                                              : train(s, &p, outcome);
@@ -473,7 +499,7 @@ static void free_places(seed_places *p) {
 
 /* Trains with one of the seeds. --minutes are shared by all of them: the first seed takes its part,
  * the others take as many steps. */
-static int run_seed(const settings *s, const seed_places *p, const vit_seeds *seeds, size_t i,
+static int run_seed(settings *s, const seed_places *p, const vit_seeds *seeds, size_t i,
                     vit_run *runs) {
     settings one = *s;
     one.seed = seeds->values[i];
@@ -486,7 +512,9 @@ static int run_seed(const settings *s, const seed_places *p, const vit_seeds *se
     if (s->minutes > 0 && i > 0)
         one.steps = (vit_steps){runs[0].summary.step, runs[0].summary.steps};
     runs[i].name = p->out;
-    return run(&one, &runs[i].summary);
+    const int exit_status = run(&one, &runs[i].summary);
+    s->status = one.status;
+    return exit_status;
 }
 
 static bool print_runs(const settings *s, const vit_run *runs, size_t count) {
@@ -499,7 +527,7 @@ static bool print_runs(const settings *s, const vit_run *runs, size_t count) {
     return vit_print_json(&command, &json);
 }
 
-static int run_seeds(const settings *s) {
+static int run_seeds(settings *s) {
     vit_error error = {0};
     vit_seeds seeds;
     vit_run runs[VIT_MOST_SEEDS] = {0};
@@ -511,7 +539,8 @@ static int run_seeds(const settings *s) {
         exit_status = name_places(&named[i], s, seeds.values[i], &error) == VIT_OK
                           ? run_seed(s, &named[i], &seeds, i, runs)
                           : vit_say_error(&command, &error);
-    if (exit_status == VIT_EXIT_OK && !print_runs(s, runs, seeds.count))
+    if (exit_status == VIT_EXIT_OK && vit_cluster_rank(s->cluster) == 0 &&
+        !print_runs(s, runs, seeds.count))
         exit_status = VIT_EXIT_FAILED;
     for (size_t i = 0; i < seeds.count; i++) free_places(&named[i]);
     return exit_status;
@@ -599,6 +628,10 @@ int main(int argc, char **argv) {
     if (s.views > 0) return vit_say_usage(&command, "--views is for --head ridge or logistic");
     vit_interrupt_catch();
     vit_log_summary outcome;
+    vit_error error;
+    if (vit_cluster_open(&s.cluster, &error) != VIT_OK) return vit_say_error(&command, &error);
     exit_status = s.seeds ? run_seeds(&s) : run(&s, &outcome);
-    return vit_program_end(&command, exit_status);
+    exit_status = vit_program_end(&command, exit_status);
+    vit_cluster_close(s.cluster, s.status);
+    return exit_status;
 }

@@ -127,7 +127,7 @@ static vit_status calibrate(vit_run *run, vit_error *error) {
     if (count == 0 || vit_config_has_decoder(&run->preset.config)) return VIT_OK;
     if (run->preset.recipe.multi_label) return VIT_OK; /* a temperature is of a softmax */
     if (!run->monitor.logits) run->monitor.logits = vit_alloc(count, classes * sizeof(float));
-    vit_score score = {.logits = run->monitor.logits};
+    vit_score score = {.logits = run->monitor.logits, .cluster = run->options->cluster};
     if (!score.logits)
         return vit_fail_memory(error, "logits", count * classes * sizeof *score.logits);
     const vit_status status =
@@ -226,7 +226,7 @@ static vit_status check_model(vit_run *run, vit_error *error) {
     const vit_trainer_state s = vit_trainer_get(run->trainer);
     const float *values = vit_run_weights(run);
     const size_t some = vit_min(run->data.train.count, TRIED);
-    vit_score score = {0};
+    vit_score score = {.cluster = run->options->cluster};
     for (size_t i = 0; i < s.table->count; i++)
         for (size_t k = 0; k < s.table->rows[i].count; k++)
             if (!isfinite(values[s.table->rows[i].offset + k]))
@@ -252,7 +252,7 @@ static vit_status check_model(vit_run *run, vit_error *error) {
  * to free. */
 static vit_status score_test(vit_score *score, vit_run *run, vit_error *error) {
     const size_t count = run->data.test.count, classes = run->preset.config.classes;
-    *score = (vit_score){.only_numbers = true};
+    *score = (vit_score){.only_numbers = true, .cluster = run->options->cluster};
     if (run->monitor.answers && count > 0) {
         score->logits = vit_alloc(count, classes * sizeof *score->logits);
         if (!score->logits)
@@ -269,10 +269,13 @@ vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error)
     take_best(run);
     vit_status status = vit_run_describe(&file, run, error);
     if (status == VIT_OK) status = check_model(run, error);
+    status = vit_cluster_agree(run->options->cluster, status, error);
     if (status == VIT_OK) status = calibrate(run, error);
     file.temperature = run->held_back.temperature;
     file.threshold = run->held_back.threshold;
-    if (status == VIT_OK && run->options->out) status = save_somewhere(run, &file, error);
+    if (status == VIT_OK && run->options->out && vit_run_writes(run))
+        status = save_somewhere(run, &file, error);
+    status = vit_cluster_agree(run->options->cluster, status, error);
     if (status == VIT_OK) status = score_test(&score, run, error);
     if (status == VIT_OK && model) status = take_weights(&file, run, error);
     if (status == VIT_OK && model) {

@@ -38,9 +38,15 @@ static vit_status probe(vit_run *run, uint64_t step, vit_error *error) {
 static vit_status measure_step(vit_run *run, double *seconds, double probing, vit_error *error) {
     uint64_t step = 0;
     vit_status status = VIT_OK;
+    bool is_over = false;
     for (; step < 2 && status == VIT_OK; step++) status = probe(run, step, error);
     const double start = vit_clock();
-    while (status == VIT_OK && vit_clock() - start < probing) status = probe(run, step++, error);
+    while (status == VIT_OK && !is_over) {
+        const bool is_late = vit_run_writes(run) && vit_clock() - start >= probing;
+        vit_trainer_say(run->trainer, is_late ? VIT_WORD_LATE : 0);
+        status = probe(run, step++, error);
+        is_over = vit_trainer_heard(run->trainer) & VIT_WORD_LATE;
+    }
     *seconds = (vit_clock() - start) / (double)(step - 2);
     return status;
 }
@@ -49,7 +55,7 @@ static vit_status measure_step(vit_run *run, double *seconds, double probing, vi
 static vit_status measure_answer(vit_run *run, double *seconds, vit_error *error) {
     const size_t count = vit_min(run->data.train.count, 500);
     const double start = vit_clock();
-    vit_score score = {0};
+    vit_score score = {.cluster = run->options->cluster};
     const vit_status status =
         vit_score_records(&score, run->inference, &run->preset.config, &run->data, &run->data.train,
                           NULL, count, run->loader.table, count, error);
@@ -73,9 +79,11 @@ static vit_status plan_minutes(vit_run *run, uint64_t resumed, vit_error *error)
     const double held_back = answer * answered * vit_run_epochs(run, 1);
     run->plan.schedule =
         resumed ? resumed : at_least_one(PLANNED_SHARE * left / (step + held_back));
-    run->plan.steps = run->plan.schedule;
     run->plan.deadline = run->pace.started + whole + OVERRUN_SECONDS - test;
-    return VIT_OK;
+    status = vit_cluster_broadcast(run->options->cluster, &run->plan.schedule,
+                                   sizeof run->plan.schedule, error);
+    run->plan.steps = run->plan.schedule;
+    return status;
 }
 
 vit_status vit_run_plan(vit_run *run, uint64_t resumed, vit_error *error) {

@@ -49,6 +49,7 @@ static double learning_rate(const vit_run *run, uint64_t step) {
 vit_event vit_run_event(const vit_run *run, vit_event_kind kind) {
     const uint64_t step = vit_run_step(run);
     const double batch = (double)run->preset.recipe.batch;
+    const bool talks = run->options->cluster && run->pace.steps > 0;
     const double per_step = run->pace.steps > 0 ? run->pace.seconds / (double)run->pace.steps : NAN;
     return (vit_event){
         .kind = kind,
@@ -71,6 +72,9 @@ vit_event vit_run_event(const vit_run *run, vit_event_kind kind) {
         .val_loss = run->held_back.loss,
         .test_top1 = NAN,
         .images_per_second = batch / per_step,
+        .step_sent = talks ? run->pace.sent / (double)run->pace.steps : NAN,
+        .step_received = talks ? run->pace.received / (double)run->pace.steps : NAN,
+        .communication = talks ? run->pace.talked / run->pace.seconds : NAN,
         .seconds = vit_clock() - run->pace.started,
         .seconds_left = run->plan.steps > step ? per_step * (double)(run->plan.steps - step) : 0};
 }
@@ -93,7 +97,7 @@ void vit_run_note(const vit_run *run, const char *format, ...) {
 /* ---- the end of an epoch ---- */
 
 static vit_status measure_held_back(vit_run *run, vit_error *error) {
-    vit_score score = {.logits = run->monitor.logits};
+    vit_score score = {.logits = run->monitor.logits, .cluster = run->options->cluster};
     if (run->loader.val_count == 0) return VIT_OK;
     vit_trainer_settle(run->trainer);
     const vit_status status =
@@ -159,9 +163,14 @@ static vit_status save_into(vit_run *run, vit_checkpoints *c, vit_error *error) 
     return VIT_OK;
 }
 
+/* Of several ranks, the first one writes, and all return what became of it. */
 static vit_status save(vit_run *run, vit_error *error) {
     if (!run->options->checkpoint || run->saving.step == vit_run_step(run)) return VIT_OK;
-    const vit_status status = save_into(run, &run->saving.checkpoints, error);
+    vit_status status = vit_trainer_gather(run->trainer, error);
+    if (status != VIT_OK) return status;
+    if (vit_run_writes(run)) status = save_into(run, &run->saving.checkpoints, error);
+    vit_trainer_drop(run->trainer);
+    status = vit_cluster_follow(run->options->cluster, status, error);
     if (status == VIT_OK) run->saving.step = vit_run_step(run);
     return status;
 }
@@ -208,12 +217,22 @@ static vit_status stop(vit_run *run, vit_error *error) {
     vit_status status = save(run, error);
     if (o->rescue && (!o->checkpoint || status != VIT_OK)) {
         if (status != VIT_OK) vit_run_note(run, "%s", error->message);
-        status = save_into_free(run, o->rescue, error);
+        status = vit_trainer_gather(run->trainer, error);
+        if (status == VIT_OK && vit_run_writes(run)) status = save_into_free(run, o->rescue, error);
     }
     vit_monitor_stop(run);
-    if (status != VIT_OK) return status;
-    return vit_fail(error, VIT_ERROR_CANCELLED, "training was stopped after step %llu of %llu",
-                    (unsigned long long)vit_run_step(run), (unsigned long long)run->plan.schedule);
+    if (status == VIT_OK)
+        status =
+            vit_fail(error, VIT_ERROR_CANCELLED, "training was stopped after step %llu of %llu",
+                     (unsigned long long)vit_run_step(run), (unsigned long long)run->plan.schedule);
+    return vit_cluster_agree(o->cluster, status, error);
+}
+
+/* A callback asked to stop. Several ranks do so together, when the next step has told them. */
+static vit_status ask_to_stop(vit_run *run, vit_error *error) {
+    if (!run->options->cluster) return stop(run, error);
+    run->stop_asked = true;
+    return VIT_OK;
 }
 
 /* Whether the last of `steps` steps completed a pass over the training pictures. */
@@ -238,7 +257,10 @@ static vit_status end_epoch(vit_run *run, vit_error *error) {
     h->loss_sum = 0;
     h->loss_steps = 0;
     run->pace.epoch_norm = (vit_mean){0};
-    if (!vit_run_emit(run, &event)) return stop(run, error);
+    if (!vit_run_emit(run, &event)) {
+        const vit_status stopped = ask_to_stop(run, error);
+        if (stopped != VIT_OK) return stopped;
+    }
     stop_early(run);
     if (vit_run_is_healthy(run) || vit_run_step(run) == run->plan.steps) try_to_save(run);
     return VIT_OK;
@@ -246,8 +268,33 @@ static vit_status end_epoch(vit_run *run, vit_error *error) {
 
 /* ---- steps ---- */
 
+static bool save_is_due(const vit_run *run) {
+    const double minutes = run->options->save_minutes;
+    return run->options->checkpoint &&
+           vit_clock() - run->saving.tried > 60 * (minutes > 0 ? minutes : DEFAULT_SAVE_MINUTES);
+}
+
+/* What is due, and what this rank says of it in the next step. */
+static unsigned words(const vit_run *run) {
+    unsigned said = run->stop_asked ? VIT_WORD_STOP : 0;
+    if (!vit_run_writes(run)) return said;
+    if (save_is_due(run)) said |= VIT_WORD_SAVE;
+    if (vit_clock() > run->plan.deadline) said |= VIT_WORD_LATE;
+    return said;
+}
+
+/* Adds what went over the wire since `before`. */
+static void count_traffic(vit_run *run, const vit_traffic *before) {
+    const vit_traffic now = vit_cluster_traffic(run->options->cluster);
+    run->pace.sent += (double)(now.sent - before->sent);
+    run->pace.received += (double)(now.received - before->received);
+    run->pace.talked += now.seconds - before->seconds;
+}
+
 static vit_status one_step(vit_run *run, uint64_t step, vit_error *error) {
     const double start = vit_clock();
+    const vit_traffic before = vit_cluster_traffic(run->options->cluster);
+    vit_trainer_say(run->trainer, words(run));
     vit_loader_prepare(&run->loader, step);
     double loss;
     vit_trainer_limit(run->trainer, vit_run_norm_limit(run));
@@ -257,6 +304,7 @@ static vit_status one_step(vit_run *run, uint64_t step, vit_error *error) {
     const double seconds = vit_clock() - start, norm = vit_trainer_last(run->trainer).norm;
     run->pace.seconds += seconds;
     run->pace.steps++;
+    count_traffic(run, &before);
     status = vit_run_check_step(run, loss, error);
     if (status != VIT_OK || vit_trainer_last(run->trainer).skipped) return status;
     vit_monitor_step(run, loss, learning_rate(run, step), seconds);
@@ -281,13 +329,6 @@ static bool report_step(vit_run *run) {
     return vit_run_emit(run, &event);
 }
 
-/* While steps are skipped, the state is no better than that of the last checkpoint. */
-static bool save_is_due(const vit_run *run) {
-    const double minutes = run->options->save_minutes;
-    return run->options->checkpoint && vit_run_is_healthy(run) &&
-           vit_clock() - run->saving.tried > 60 * (minutes > 0 ? minutes : DEFAULT_SAVE_MINUTES);
-}
-
 static vit_status run_steps(vit_run *run, vit_error *error) {
     vit_loader_plan(&run->loader, run->plan.schedule);
     run->saving.tried = vit_clock();
@@ -295,7 +336,8 @@ static vit_status run_steps(vit_run *run, vit_error *error) {
     for (uint64_t step = vit_run_step(run); step < run->plan.steps; step++) {
         vit_status status = one_step(run, step, error);
         if (status != VIT_OK) return status;
-        if (vit_clock() > run->plan.deadline && step + 1 < run->plan.steps) {
+        const unsigned heard = run->options->cluster ? vit_trainer_heard(run->trainer) : words(run);
+        if (heard & VIT_WORD_LATE && step + 1 < run->plan.steps) {
             run->plan.steps = step + 1;
             vit_run_note(run, "out of time: stopping at step %llu of %llu",
                          (unsigned long long)run->plan.steps,
@@ -303,10 +345,12 @@ static vit_status run_steps(vit_run *run, vit_error *error) {
         }
         if (step + 1 == run->plan.steps || ends_pass(run, step + 1))
             status = end_epoch(run, error);
-        else if (save_is_due(run))
+        else if (heard & VIT_WORD_SAVE && vit_run_is_healthy(run)) /* no state of skipped steps */
             try_to_save(run);
+        if (status == VIT_OK && heard & VIT_WORD_STOP && step + 1 < run->plan.steps)
+            status = stop(run, error);
+        if (status == VIT_OK && !report_step(run)) status = ask_to_stop(run, error);
         if (status != VIT_OK) return status;
-        if (!report_step(run)) return stop(run, error);
     }
     return VIT_OK;
 }
@@ -354,16 +398,20 @@ static vit_status train(vit_run *run, vit_model_file *model, vit_error *error) {
     vit_status status = vit_run_open(run, error);
     if (status != VIT_OK) return status;
     const vit_event event = vit_run_event(run, VIT_EVENT_START);
-    if (!vit_run_emit(run, &event))
+    run->stop_asked = !vit_run_emit(run, &event);
+    if (run->stop_asked && !run->options->cluster)
         return vit_fail(error, VIT_ERROR_CANCELLED, "training was stopped before its first step");
     status = run_steps(run, error);
-    if (status != VIT_OK) return run->diverged ? end_diverged(run, error) : status;
+    if (status != VIT_OK && !run->diverged) return status;
+    if (status != VIT_OK)
+        return vit_cluster_agree(run->options->cluster, end_diverged(run, error), error);
     status = vit_run_finish(run, model, error);
     vit_monitor_close(run);
     if (status == VIT_OK) status = check_outcome(run, error);
-    if (status != VIT_OK || run->monitor.failed.status == VIT_OK) return status;
-    return vit_fail(error, run->monitor.failed.status, "%s; the model is complete",
-                    run->monitor.failed.message);
+    if (status == VIT_OK && run->monitor.failed.status != VIT_OK)
+        status = vit_fail(error, run->monitor.failed.status, "%s; the model is complete",
+                          run->monitor.failed.message);
+    return vit_cluster_agree(run->options->cluster, status, error);
 }
 
 vit_status vit_run_train(vit_run *run, vit_model_file *model, vit_error *error) {

@@ -141,7 +141,8 @@ static void write_report(vit_run *run, const vit_report *report, const vit_answe
     const vit_shown_weights weights = shown_weights(run);
     vit_report whole = *report;
     vit_error error;
-    if (!run->options->report || run->monitor.failed.status != VIT_OK) return;
+    if (!run->options->report || !vit_run_writes(run)) return;
+    if (run->monitor.failed.status != VIT_OK) return;
     whole.answers = answers;
     whole.weights = &weights;
     if (vit_report_write(run->options->report, &whole, &error) != VIT_OK) failed(run, &error);
@@ -233,7 +234,7 @@ size_t vit_monitor_sample(const vit_run *run) {
  * are a sample. */
 static vit_status score_sample(vit_epoch_point *point, vit_run *run, vit_error *error) {
     const size_t count = vit_monitor_sample(run);
-    vit_score score = {0};
+    vit_score score = {.cluster = run->options->cluster};
     vit_trainer_settle(run->trainer);
     const vit_status status =
         vit_score_records(&score, run->inference, &run->preset.config, &run->data, &run->data.train,
@@ -328,6 +329,7 @@ vit_status vit_monitor_open(vit_run *run, vit_error *error) {
     if (s->answers) s->logits = vit_alloc(count, classes * sizeof *s->logits);
     if (s->answers && !s->logits)
         return vit_fail_memory(error, "the answers of a report", count * classes * sizeof(float));
+    if (!vit_run_writes(run)) return VIT_OK;
     vit_status status = o->report ? open_report(run, error) : VIT_OK;
     if (status == VIT_OK && o->tensorboard)
         status = vit_tensorboard_open(&s->board, o->tensorboard, vit_run_step(run) + 1, error);

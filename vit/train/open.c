@@ -143,10 +143,15 @@ static vit_status open_trainer(vit_run *run, vit_error *error) {
     vit_status status =
         vit_loader_new(&run->loader, &run->data, &run->preset.recipe, o->seed, error);
     run->loader.teacher = run->teacher.logits;
+    const vit_trainer_options options = {.kernels = run->kernels,
+                                         .threads = run->threads,
+                                         .recompute = o->recompute,
+                                         .teacher = &run->teacher,
+                                         .blank = o->init != NULL,
+                                         .cluster = o->cluster,
+                                         .shard = o->shard_optimizer};
     if (status == VIT_OK)
-        status = vit_trainer_new(&run->trainer, &run->preset.config, &run->preset.recipe,
-                                 &(vit_trainer_options){run->kernels, run->threads, o->recompute,
-                                                        &run->teacher, o->init != NULL},
+        status = vit_trainer_new(&run->trainer, &run->preset.config, &run->preset.recipe, &options,
                                  o->seed, error);
     if (status == VIT_OK)
         status = vit_inference_new(&run->inference, vit_trainer_network(run->trainer), run->kernels,
@@ -218,7 +223,7 @@ static void extend(vit_run *run, const vit_checkpoint *c) {
                  vit_recipe_learning_rate(r, c->step, run->plan.schedule));
 }
 
-static vit_status resume(vit_run *run, const vit_checkpoint *c, vit_error *error) {
+static vit_status load_checkpoint(vit_run *run, const vit_checkpoint *c, vit_error *error) {
     vit_identity identity = vit_run_identity(run);
     const bool is_longer = run->plan.schedule > c->schedule;
     if (is_longer) identity.schedule = c->schedule;
@@ -226,15 +231,34 @@ static vit_status resume(vit_run *run, const vit_checkpoint *c, vit_error *error
     if (status == VIT_OK) status = vit_checkpoint_load(run->trainer, &run->history, c, error);
     if (status == VIT_OK && is_longer) extend(run, c);
     if (status == VIT_OK) status = load_best(run, error);
-    if (status != VIT_OK) return status;
-    vit_run_note(run, "resuming after step %llu of %llu", (unsigned long long)c->step,
-                 (unsigned long long)run->plan.schedule);
-    if (c->step > run->plan.steps)
+    if (status == VIT_OK)
+        vit_run_note(run, "resuming after step %llu of %llu", (unsigned long long)c->step,
+                     (unsigned long long)run->plan.schedule);
+    if (status == VIT_OK && c->step > run->plan.steps)
         vit_run_note(run,
                      "that is beyond the %llu steps that were asked for: the model will be that of "
                      "step %llu",
                      (unsigned long long)run->plan.steps, (unsigned long long)c->step);
-    return VIT_OK;
+    return status;
+}
+
+/* What all ranks know of the checkpoint that rank 0 has found. */
+typedef struct found {
+    bool is_there;
+    uint64_t step, schedule;
+} found;
+
+static vit_status tell_found(found *f, const vit_run *run, const vit_checkpoint *c,
+                             vit_error *error) {
+    *f = (found){c->file != NULL, c->step, c->schedule};
+    return vit_cluster_broadcast(run->options->cluster, f, sizeof *f, error);
+}
+
+/* Rank 0 loads the checkpoint, and all have it. */
+static vit_status resume(vit_run *run, const vit_checkpoint *c, uint64_t step, vit_error *error) {
+    vit_status status = c->file ? load_checkpoint(run, c, error) : VIT_OK;
+    status = vit_cluster_agree(run->options->cluster, status, error);
+    return status == VIT_OK ? vit_run_spread(run, step, error) : status;
 }
 
 /* For a training that starts afresh although its directory holds checkpoint *c: one of the same
@@ -276,7 +300,7 @@ static vit_status find_checkpoint(vit_run *run, vit_checkpoint *c, vit_error *er
  * not, if there is one. */
 static void step_back(vit_run *run, vit_checkpoint *c) {
     vit_checkpoint earlier;
-    if (!run->options->resume || !c->file || c->step <= run->plan.steps) return;
+    if (!run->options->resume || !c->file || c->step <= run->plan.steps) return; /* or not rank 0 */
     if (c->schedule != run->plan.schedule) return;
     if (vit_checkpoints_newest(&earlier, &run->saving.checkpoints, run->plan.steps, note_skipped,
                                run, NULL) != VIT_OK ||
@@ -299,23 +323,32 @@ static void note_teacher(const vit_run *run) {
  */
 static vit_status start(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
-    vit_checkpoint c;
-    vit_status status = find_checkpoint(run, &c, error);
-    if (status == VIT_OK) status = vit_run_plan(run, o->resume && c.file ? c.schedule : 0, error);
+    vit_checkpoint c = {0};
+    found f = {0};
+    vit_status status = vit_run_writes(run) ? find_checkpoint(run, &c, error) : VIT_OK;
+    status = vit_cluster_agree(o->cluster, status, error);
+    if (status == VIT_OK) status = tell_found(&f, run, &c, error);
+    if (status == VIT_OK)
+        status = vit_run_plan(run, o->resume && f.is_there ? f.schedule : 0, error);
     if (status == VIT_OK) status = take_better(run, error);
     if (status == VIT_OK) step_back(run, &c);
+    if (status == VIT_OK) status = tell_found(&f, run, &c, error);
     if (status == VIT_OK && o->init) status = vit_run_load_init(run, error);
     for (size_t i = 0; i < run->data.note_count && status == VIT_OK; i++)
         vit_run_note(run, "%s", run->data.notes[i]);
     if (status == VIT_OK) note_teacher(run);
+    if (status == VIT_OK) status = vit_run_note_binding(run, error);
     if (status == VIT_OK) vit_run_note_network(run);
     if (status == VIT_OK) vit_run_note_expected(run);
     if (status == VIT_OK) status = vit_run_check_classes(run, error);
-    if (status == VIT_OK && c.file)
-        status = o->resume ? resume(run, &c, error) : check_own(run, &c, error);
+    if (status == VIT_OK && o->resume && f.is_there)
+        status = resume(run, &c, f.step, error);
+    else if (status == VIT_OK && c.file)
+        status = check_own(run, &c, error);
     vit_checkpoint_close(&c);
-    if (status == VIT_OK) status = vit_run_try_outputs(run, error);
-    return status == VIT_OK ? vit_monitor_open(run, error) : status;
+    if (status == VIT_OK && vit_run_writes(run)) status = vit_run_try_outputs(run, error);
+    if (status == VIT_OK) status = vit_monitor_open(run, error);
+    return vit_cluster_agree(o->cluster, status, error);
 }
 
 /* The preset of a training that starts from another model's weights, unless another is given: it
@@ -332,6 +365,8 @@ vit_status vit_run_open(vit_run *run, vit_error *error) {
     if (status == VIT_OK && o->teacher)
         status = vit_teacher_open(&run->teacher, o->teacher, &run->data, run->kernels, error);
     if (status == VIT_OK) status = open_trainer(run, error);
+    status = vit_cluster_agree(o->cluster, status, error);
+    if (status == VIT_OK) status = vit_run_compare_ranks(run, error);
     if (status == VIT_OK) status = start(run, error);
     return status;
 }

@@ -2,7 +2,8 @@
  * open.c opens data, network and checkpoint (init.c: weights to start from; outputs.c: where the
  * outputs go; classes.c: how many pictures each class has), plan.c decides how many steps there
  * are, loop.c runs steps and epochs, monitor.c shows them, divergence.c notices when they no longer
- * learn anything, finish.c writes and tests the model. A step itself is in step/.
+ * learn anything, ranks.c compares what several processes are about to do, finish.c writes and
+ * tests the model. A step itself is in step/.
  */
 #ifndef VIT_TRAIN_RUN_H
 #define VIT_TRAIN_RUN_H
@@ -39,6 +40,7 @@ typedef struct vit_pace {
     double started;                  /* vit_clock() when the command began */
     double seconds;                  /* spent in steps */
     uint64_t steps;                  /* and their number */
+    double sent, received, talked;   /* in them: bytes over the wire, seconds of communication */
     double last_event;               /* vit_clock() of the last STEP event */
     vit_mean event_loss, event_norm; /* of the steps since then */
     vit_mean epoch_norm;             /* of the steps since the last EPOCH event; their loss is in
@@ -83,7 +85,8 @@ struct vit_run {
     vit_plan plan;
     vit_pace pace;
     vit_history history;
-    bool diverged; /* set by divergence.c: the training cannot go on */
+    bool stop_asked; /* of this rank; all stop after the next step */
+    bool diverged;   /* set by divergence.c: the training cannot go on */
     vit_held_back held_back;
     vit_saving saving;
     vit_output output;
@@ -101,6 +104,19 @@ vit_identity vit_run_identity(const vit_run *run);
  * callback asked to stop: a checkpoint is written first, and if that fails, so does the run. Any
  * other checkpoint that cannot be written is only recorded in run->saving.failed. */
 vit_status vit_run_train(vit_run *run, vit_model_file *model, vit_error *error);
+
+/* Whether this is rank 0, or the only process: it alone writes files. */
+bool vit_run_writes(const vit_run *run);
+
+/* MISMATCH, naming the rank and what differs, unless all ranks do the same training: version,
+ * network, recipe, data, options. */
+vit_status vit_run_compare_ranks(const vit_run *run, vit_error *error);
+
+/* Notes ranks that have more threads than processors: a launcher binds processes to few. */
+vit_status vit_run_note_binding(const vit_run *run, vit_error *error);
+
+/* Gives all ranks the state of step `step` that rank 0 has loaded. */
+vit_status vit_run_spread(vit_run *run, uint64_t step, vit_error *error);
 
 /* ---- open.c, init.c, outputs.c, classes.c: before the first step ---- */
 

@@ -153,7 +153,7 @@ static vit_status make_operands(operands *o, const bench *b, vit_arena *arena, v
     vit_table table;
     vit_status status = vit_table_new(&table, c, error);
     if (status != VIT_OK) return status;
-    o->samples = vit_lanes_slice(c, &table, b->batch);
+    o->samples = vit_lanes_slice(c, &table, b->batch, 0);
     vit_table_free(&table);
     o->rows = o->samples * tokens;
     o->attention = (vit_attention_shape){.batch = o->samples,

@@ -17,12 +17,16 @@ typedef struct optimiser {
 
 static void sum_lanes(void *context) {
     optimiser *o = context;
-    vit_sum_lanes(&o->chunks, o->bench->kernels, 1, o->gradients, LANES, 1);
+    vit_lanes lanes = {
+        .trained = &o->table, .own = LANES, .in_chain = {LANES}, .gradients = o->gradients};
+    double norm;
+    vit_lanes_sum(&lanes, &norm, &o->chunks, o->bench->kernels, 1, NULL, NULL);
 }
 
 static void adamw(void *context) {
     optimiser *o = context;
-    const vit_adamw_state state = {o->values, o->m, o->v, NULL, o->gradients};
+    const vit_adamw_state state = {
+        .values = o->values, .m = o->m, .v = o->v, .gradient = o->gradients};
     vit_adamw_update(&o->chunks, o->bench->kernels, 1, &state, &o->bench->preset.recipe, 1e-4, 1,
                      9);
 }

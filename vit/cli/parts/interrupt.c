@@ -7,15 +7,16 @@
 static volatile sig_atomic_t received;
 
 static void on_signal(int number) {
+    if (number == SIGUSR1 && received != 0) return; /* it may come from several sides */
     if (received != 0) _exit(128 + number);
-    received = number;
+    received = number == SIGUSR1 ? SIGTERM : number;
 }
 
 /* System calls go on (SA_RESTART), so that a checkpoint that is being written is finished. Signals
  * are ignored from the start under nohup, and SIGINT in a background job of a shell without job
  * control: these stay ignored. */
 void vit_interrupt_catch(void) {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, inherited;
         sigemptyset(&action.sa_mask);

@@ -1,5 +1,5 @@
 /* SIGINT, SIGTERM and SIGHUP: the first one asks the program to stop, a second one ends it at once.
- */
+ * SIGUSR1, which Slurm sends before the time is over and mpirun hands on, counts as SIGTERM. */
 #ifndef VIT_CLI_PARTS_INTERRUPT_H
 #define VIT_CLI_PARTS_INTERRUPT_H
 

@@ -196,6 +196,7 @@ bool vit_program_start(const vit_command *command, void *settings, int *argc, ch
                        int *exit_status) {
     vit_error error;
     vit_string help = {0};
+    const char *mpi = vit_cluster_kind();
     occupy_standard_streams();
     signal(SIGXFSZ, SIG_IGN); /* so that a file that may not grow is an error with a sentence */
     switch (vit_options_parse(command, settings, argc, argv, &error)) {
@@ -205,7 +206,11 @@ bool vit_program_start(const vit_command *command, void *settings, int *argc, ch
         *exit_status = vit_program_end(command, *exit_status);
         return false;
     case VIT_REQUEST_VERSION:
-        printf("%s %s\npictures: %s\n", command->name, VIT_VERSION, vit_picture_formats());
+        printf("%s %s
+pictures: %s
+processes: %s
+", command->name, VIT_VERSION,
+               vit_picture_formats(), *mpi ? mpi : "one (without MPI)");
         *exit_status = vit_program_end(command, VIT_EXIT_OK);
         return false;
     case VIT_REQUEST_REFUSED:

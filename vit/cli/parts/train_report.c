@@ -50,6 +50,11 @@ static vit_json_out event_json(const vit_train_report *report, const vit_event *
     vit_json_number(&json, "val_loss", event->val_loss);
     vit_json_number(&json, "images_per_second", event->images_per_second);
     vit_json_number(&json, "seconds", event->seconds);
+    if (!isnan(event->step_sent)) {
+        vit_json_number(&json, "step_sent", event->step_sent);
+        vit_json_number(&json, "step_received", event->step_received);
+        vit_json_number(&json, "communication", event->communication);
+    }
     if (event->kind == VIT_EVENT_CHECKPOINT) vit_json_text(&json, "path", event->path);
     if (event->kind == VIT_EVENT_DONE) {
         vit_json_text(&json, "model", event->path ? event->path : report->out);
@@ -145,10 +150,10 @@ static vit_status open_log(vit_train_report *report, vit_error *error) {
 }
 
 vit_status vit_train_report_start(vit_train_report *report, vit_error *error) {
-    report->progress = vit_progress_start(!report->json);
+    report->progress = vit_progress_start(!report->json && !report->silent);
     report->loss = NAN;
     report->summary = (vit_log_summary){.best_top1 = NAN, .last_top1 = NAN, .test_top1 = NAN};
-    vit_status status = report->log_path ? open_log(report, error) : VIT_OK;
+    vit_status status = report->log_path && !report->silent ? open_log(report, error) : VIT_OK;
     if (status != VIT_OK && report->log) {
         fclose(report->log);
         report->log = NULL;
@@ -227,6 +232,7 @@ static void sum_up(vit_log_summary *s, const vit_event *event) {
 
 void vit_train_report_event(vit_train_report *report, const vit_event *event) {
     sum_up(&report->summary, event);
+    if (report->silent) return;
     if (event->kind == VIT_EVENT_CHECKPOINT) keep_directory(report, event->path);
     if (event->kind == VIT_EVENT_EPOCH) report->loss = event->loss;
     if (event->kind == VIT_EVENT_STEP || event->kind == VIT_EVENT_EPOCH) {

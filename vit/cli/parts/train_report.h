@@ -11,6 +11,7 @@ typedef struct vit_train_report {
     const char *log_path; /* NULL: no log */
     bool json;            /* events on standard output instead of text */
     bool list_details;    /* print notes with vit_event.is_detail, too */
+    bool silent;          /* print and write nothing, only sum up */
     bool append;          /* continue the log; else it is emptied when the training starts */
     /* Set here: */
     FILE *log;

@@ -1,11 +1,14 @@
 #include "vit/train/measure/score.h"
 #include "vit/base/order.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/ops/loss.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define MOST_TOGETHER 8 /* batches that ranks answer at the same time */
 
 typedef struct records_source {
     const vit_dataset *data;
@@ -120,6 +123,37 @@ static void count_answers(vit_score *score, const float *logits, float *probabil
     }
 }
 
+/* ---- ranks ---- */
+
+/* What this rank does of `count` answers, of `size` bytes each. */
+typedef struct part {
+    size_t from, count;
+    size_t *at; /* [ranks + 1] where the ranks' answers begin, in bytes; owned; NULL: one process */
+} part;
+
+static vit_status divide(part *p, vit_cluster *cluster, size_t count, size_t size,
+                         vit_error *error) {
+    const size_t ranks = (size_t)vit_cluster_size(cluster);
+    const size_t rank = (size_t)vit_cluster_rank(cluster);
+    *p = (part){0, count, NULL};
+    if (!cluster) return VIT_OK;
+    p->at = vit_alloc(ranks + 1, sizeof *p->at);
+    if (!p->at) return vit_fail_memory(error, "the ranks' parts", (ranks + 1) * sizeof *p->at);
+    for (size_t r = 0; r <= ranks; r++) p->at[r] = r * count / ranks * size;
+    p->from = rank * count / ranks;
+    p->count = (rank + 1) * count / ranks - p->from;
+    return VIT_OK;
+}
+
+/* Gives all ranks all answers, if all have their own. */
+static vit_status unite(part *p, vit_cluster *cluster, void *answers, vit_status status,
+                        vit_error *error) {
+    status = vit_cluster_agree(cluster, status, error);
+    if (status == VIT_OK && cluster) status = vit_cluster_share(cluster, answers, p->at, error);
+    vit_free(p->at);
+    return status;
+}
+
 /* ---- texts ---- */
 
 typedef struct text_answer {
@@ -167,8 +201,14 @@ static vit_status score_texts(vit_score *score, vit_inference *inference, const 
                               const records_source *records, size_t count, vit_error *error) {
     texts_source t = {*records, &config->decoder, vit_alloc(count, sizeof *t.answers)};
     if (!t.answers) return vit_fail_memory(error, "answers", count * sizeof *t.answers);
-    const vit_status status =
-        vit_inference_visit(inference, take_texts, answer_texts, &t, count, error);
+    part p;
+    vit_status status = divide(&p, score->cluster, count, sizeof *t.answers, error);
+    texts_source own = t;
+    own.records.first = p.from;
+    own.answers = t.answers + p.from;
+    if (status == VIT_OK && p.count > 0)
+        status = vit_inference_visit(inference, take_texts, answer_texts, &own, p.count, error);
+    status = unite(&p, score->cluster, t.answers, status, error);
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
         const text_answer *a = &t.answers[i];
         score->images++;
@@ -188,6 +228,20 @@ static vit_status score_texts(vit_score *score, vit_inference *inference, const 
     return status;
 }
 
+/* logits [count][classes] of a batch. */
+static vit_status answer_batch(float *logits, vit_inference *inference, size_t classes,
+                               const records_source *batch, size_t count, vit_cluster *cluster,
+                               vit_error *error) {
+    part p;
+    records_source own = *batch;
+    vit_status status = divide(&p, cluster, count, classes * sizeof *logits, error);
+    own.first += p.from;
+    if (status == VIT_OK && p.count > 0)
+        status = vit_inference_run(inference, logits + p.from * classes, NULL, normalise, &own,
+                                   p.count, error);
+    return unite(&p, cluster, logits, status, error);
+}
+
 vit_status vit_score_records(vit_score *score, vit_inference *inference, const vit_config *config,
                              const vit_dataset *data, const vit_records *records,
                              const uint32_t *numbers, size_t count, float table[3][256],
@@ -196,6 +250,8 @@ vit_status vit_score_records(vit_score *score, vit_inference *inference, const v
         const records_source all = {data, records, numbers, 0, table};
         return score_texts(score, inference, config, &all, count, error);
     }
+    const size_t together = vit_min((size_t)vit_cluster_size(score->cluster), MOST_TOGETHER);
+    batch = vit_max(batch, vit_min(count, batch * together));
     float *logits = vit_alloc(batch + 1, config->classes * sizeof *logits);
     if (!logits) return vit_fail_memory(error, "logits", batch * config->classes * sizeof *logits);
     float *probabilities = logits + batch * config->classes;
@@ -203,7 +259,8 @@ vit_status vit_score_records(vit_score *score, vit_inference *inference, const v
     for (size_t first = 0; first < count && status == VIT_OK; first += batch) {
         const size_t n = count - first < batch ? count - first : batch;
         records_source source = {data, records, numbers, first, table};
-        status = vit_inference_run(inference, logits, NULL, normalise, &source, n, error);
+        status =
+            answer_batch(logits, inference, config->classes, &source, n, score->cluster, error);
         for (size_t i = 0; i < n && status == VIT_OK && score->only_numbers; i++)
             status = check(logits + i * config->classes, config->classes, &source, i, error);
         if (status == VIT_OK)

@@ -3,6 +3,7 @@
 #define VIT_TRAIN_MEASURE_SCORE_H
 
 #include "datasets/dataset.h"
+#include "vit/cluster/cluster.h"
 #include "vit/image/image.h"
 #include "vit/model/run/infer.h"
 #include "vit/train/measure/calibration.h"
@@ -31,7 +32,9 @@ typedef struct vit_score {
      * if they are the likeliest after the true ones before them; a text with all tokens right is
      * what greedy generation writes. */
     size_t tokens, tokens_right;
-    bool *right; /* [count] of the texts */
+    bool *right;          /* [count] of the texts */
+    vit_cluster *cluster; /* the caller's: ranks that answer together, each a part of every batch,
+                             and all have the same score; NULL: one process */
 } vit_score;
 
 /* Scores records[numbers[0 .. count - 1]], or the first `count` for numbers NULL, `batch` at a

@@ -95,6 +95,12 @@ vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error) {
     if (recipe->augment.shift > 64)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"shift\" is %zu, expected 0 to 64 pixels",
                         recipe->augment.shift);
+    if (recipe->lanes > VIT_RECIPE_LANES || (recipe->lanes & (recipe->lanes - 1)) != 0)
+        return vit_fail(
+            error, VIT_ERROR_ARGUMENT,
+            "\"lanes\" is %zu, expected a power of two up to %d, or 0: by the network's "
+            "size",
+            recipe->lanes, VIT_RECIPE_LANES);
     const double alphas[] = {recipe->mixup, recipe->cutmix};
     for (size_t i = 0; i < 2; i++) {
         char found[32];
@@ -158,6 +164,7 @@ static void list_fields(vit_field fields[NUMBERS + OTHERS], vit_recipe *recipe, 
         {"flip", VIT_FIELD_BOOL, &recipe->augment.flip, NULL},
         {"precision", VIT_FIELD_ENUM, &c->precision, vit_precision_names},
         {"freeze", VIT_FIELD_SIZE, &recipe->freeze, NULL},
+        {"lanes", VIT_FIELD_SIZE, &recipe->lanes, NULL},
         {"schedule", VIT_FIELD_ENUM, &c->schedule, schedules},
         {"optimizer", VIT_FIELD_ENUM, &c->optimizer, optimizers},
         {"edges", VIT_FIELD_ENUM, &c->edges, edges},
@@ -228,6 +235,7 @@ char *vit_recipe_write(const vit_recipe *recipe) {
     if (recipe->repeats != 1) vit_json_count(&json, "repeats", recipe->repeats);
     add_choice(&json, "precision", vit_precision_names, (int)recipe->precision);
     if (recipe->freeze > 0) vit_json_count(&json, "freeze", recipe->freeze);
+    if (recipe->lanes > 0) vit_json_count(&json, "lanes", recipe->lanes);
     if (recipe->layer_decay != 1) vit_json_number(&json, "layer_decay", recipe->layer_decay);
     vit_json_close(&json, '}');
     return vit_json_take(&json);

@@ -24,6 +24,8 @@ typedef enum vit_optimizer {
     VIT_OPTIMIZER_COUNT,
 } vit_optimizer;
 
+#define VIT_RECIPE_LANES 1024 /* at most */
+
 typedef struct vit_recipe {
     size_t batch;
     double epochs;
@@ -59,6 +61,9 @@ typedef struct vit_recipe {
     double val; /* training pictures that are held back: their number, or below 1 their share.
                    Negative: not said, as in older model files: a tenth, at most 5,000 */
     vit_precision precision; /* of the matrix products */
+    size_t lanes;       /* copies of the gradient that a batch is divided among, a power of two, and
+                           so the most ranks that can train together: vit/train/step/lanes.h. 0: by
+                           the network's size */
     size_t freeze;      /* number of first blocks that keep their weights, with all before them */
     double layer_decay; /* X of layer-wise decay (Bao et al.: BEiT, section 3.2): the learning
                            rate is multiplied by X^(depth - i) in block i (from 0), by

@@ -72,7 +72,7 @@ static void update_task(size_t index, int thread, void *context) {
     vit_adamw_scalars own = u->scalars;
     own.step_size = (float)(lr / u->unbias);
     own.decay = c->decays ? (float)(1 - lr * u->weight_decay) : 1;
-    if (!c->by_muon)
+    if (s->m && !c->by_muon && vit_is_updated(s, c->offset))
         u->kernels->adamw(s->values + c->offset, s->m + c->offset, s->v + c->offset,
                           s->gradient + c->offset, &own, c->count);
     if (s->average)

@@ -37,12 +37,18 @@ typedef struct vit_adamw_state {
     float *values, *m, *v;
     float *average; /* moving average of the values; NULL: none */
     const float *gradient;
+    size_t from, to; /* the floats whose tensors are updated; 0, 0: all */
 } vit_adamw_state;
+
+/* Whether the tensor at `offset` is updated. */
+static inline bool vit_is_updated(const vit_adamw_state *s, size_t offset) {
+    return s->to == 0 || (offset >= s->from && offset < s->to);
+}
 
 /* Step number `step` (from 0) of AdamW, at learning rate lr times the rate of the chunk, for all
  * chunks but Muon's; then, for all chunks, of the moving average: average += (1 - d) (values -
- * average), d = min(ema, (1 + step) / (10 + step)). `norm` is that of the whole gradient, which is
- * first multiplied by vit_clip_factor. */
+ * average), d = min(ema, (1 + step) / (10 + step)); with state->m NULL of that alone. `norm` is
+ * that of the whole gradient, which is first multiplied by vit_clip_factor. */
 void vit_adamw_update(const vit_chunks *chunks, const vit_kernels *kernels, int threads,
                       const vit_adamw_state *state, const vit_recipe *recipe, double lr,
                       double norm, uint64_t step);

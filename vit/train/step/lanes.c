@@ -25,25 +25,77 @@ static bool has_one_lane(const vit_table *table) {
     return 2 * table->size > LANES_FLOATS;
 }
 
-size_t vit_lanes_slice(const vit_config *config, const vit_table *table, size_t batch) {
+size_t vit_lanes_slice(const vit_config *config, const vit_table *table, size_t batch,
+                       size_t lanes) {
     const size_t tokens = vit_config_rows(config);
-    if (has_one_lane(table)) return vit_min(vit_ceil_div(LARGE_SLICE_ROWS, tokens), batch);
-    const size_t share = vit_ceil_div(batch, VIT_MOST_LANES); /* of a lane */
+    const size_t share = vit_ceil_div(batch, lanes > 0 ? lanes : VIT_MOST_LANES); /* of a lane */
+    if (has_one_lane(table))
+        return vit_min(vit_ceil_div(LARGE_SLICE_ROWS, tokens), lanes > 0 ? share : batch);
     if (table->size < LONG_SLICE_FLOATS) return vit_min(vit_ceil_div(SLICE_ROWS, tokens), share);
     return vit_ceil_div(share, vit_max(1, share * tokens / LONG_SLICE_ROWS));
 }
 
-void vit_lanes_plan(vit_lanes *l, const vit_config *c, const vit_table *table, size_t batch,
-                    int threads) {
-    *l = (vit_lanes){.slice = vit_lanes_slice(c, table, batch)};
-    l->slices = vit_ceil_div(batch, l->slice);
-    l->count = has_one_lane(table) ? 1 : vit_min(VIT_MOST_LANES, l->slices);
-    while (l->count > 1 && l->count * table->size > LANES_FLOATS) l->count /= 2;
-    /* With fewer lanes than threads, some threads would wait: all of them work inside one slice. */
-    const bool inside = l->count < vit_min(VIT_MOST_LANES, l->slices) && l->count < (size_t)threads;
+/* Number i in the order of the ranks: the first chain's lanes upwards, the second's downwards. */
+static size_t lane_at(const vit_lanes *l, size_t i) {
+    const size_t first = vit_ceil_div(l->count, l->chains);
+    return i < first ? i * l->chains : 2 * (l->count - 1 - i) + 1;
+}
+
+/* Gives this rank the lanes from a up to b in that order. */
+static void hold(vit_lanes *l, size_t a, size_t b) {
+    l->own = b - a;
+    for (size_t i = a; i < b; i++) l->in_chain[lane_at(l, i) % l->chains]++;
+    for (size_t i = a, low = 0; i < b; i++) {
+        const size_t lane = lane_at(l, i);
+        const bool is_second = lane % l->chains == 1;
+        l->held[is_second ? l->own - 1 - (i - a - low) : low] = (uint16_t)lane;
+        low += !is_second;
+    }
+}
+
+/* Divides the lanes among the ranks. The sums meet where the first one's last lane is. */
+static void divide(vit_lanes *l, size_t rank, size_t size) {
+    const size_t last = l->chains == 1 ? l->count : l->count / 2 + 1;
+    hold(l, rank * l->count / size, (rank + 1) * l->count / size);
+    l->meet = 0;
+    while ((size_t)(l->meet + 1) * l->count / size < last) l->meet++;
+}
+
+static vit_status fail_few(const vit_lanes *l, int size, vit_error *error) {
+    return vit_fail(error, VIT_ERROR_ARGUMENT,
+                    "%d ranks, but this network and batch have %zu lane%s to divide among them: "
+                    "start %zu ranks at most, or change the recipe with --set lanes=N, N from %d "
+                    "to %d (another recipe: another model)",
+                    size, l->count, l->count == 1 ? "" : "s", l->count, size, VIT_RECIPE_LANES);
+}
+
+vit_status vit_lanes_plan(vit_lanes *l, const vit_config *c, const vit_table *table,
+                          const vit_recipe *recipe, int threads, const vit_cluster *cluster,
+                          vit_error *error) {
+    const size_t most = recipe->lanes > 0 ? recipe->lanes : VIT_MOST_LANES;
+    const int size = vit_cluster_size(cluster);
+    *l = (vit_lanes){.slice = vit_lanes_slice(c, table, recipe->batch, recipe->lanes)};
+    l->slices = vit_ceil_div(recipe->batch, l->slice);
+    l->count = vit_min(most, l->slices);
+    if (recipe->lanes == 0) {
+        if (has_one_lane(table)) l->count = 1;
+        while (l->count > 1 && l->count * table->size > LANES_FLOATS) l->count /= 2;
+    }
+    if ((size_t)size > l->count) return fail_few(l, size, error);
     l->chains = l->count == l->slices && l->count > CHAINS ? CHAINS : 1;
-    l->workers = inside ? 1 : vit_min(l->count, (size_t)threads);
+    divide(l, (size_t)vit_cluster_rank(cluster), (size_t)size);
+    /* With fewer lanes than threads, some threads would wait: all of them work inside one slice. */
+    const bool few = size > 1 || l->count < vit_min(VIT_MOST_LANES, l->slices);
+    const bool inside = few && l->own < (size_t)threads;
+    l->workers = inside ? 1 : vit_min(l->own, (size_t)threads);
     l->inner_threads = l->workers == 1 ? threads : 1;
+    return VIT_OK;
+}
+
+bool vit_lanes_holds(const vit_lanes *l, size_t slice) {
+    for (size_t i = 0; i < l->own; i++)
+        if (l->held[i] == slice % l->count) return true;
+    return false;
 }
 
 /* ---- memory ---- */
@@ -52,17 +104,18 @@ vit_status vit_lanes_new(vit_lanes *l, const vit_config *c, const vit_table *tab
                          const vit_table *trained, vit_error *error) {
     const size_t n = table->size, first = trained->count > 0 ? trained->rows->offset : n;
     l->trained = trained;
-    l->gradients = vit_alloc_unset(l->count * n, sizeof(float));
-    l->views = vit_alloc(2 * l->count, sizeof *l->views);
-    if (!l->gradients || !l->views)
-        return vit_fail_memory(error, "the gradients of a step", l->count * n * sizeof(float));
-    for (size_t i = 0; i < l->count; i++) {
+    l->gradients = vit_alloc_unset(l->own * n, sizeof(float));
+    l->views = vit_alloc(2 * l->own, sizeof *l->views);
+    l->next = vit_alloc(l->own, sizeof *l->next);
+    if (!l->gradients || !l->views || !l->next)
+        return vit_fail_memory(error, "the gradients of a step", l->own * n * sizeof(float));
+    for (size_t i = 0; i < l->own; i++) {
         float *copy = l->gradients + i * n;
         vit_discard(copy, first * sizeof *copy); /* frozen rows come first and take no memory */
         memset(copy + first, 0, (n - first) * sizeof *copy);
     }
     vit_status status = VIT_OK;
-    for (size_t i = 0; i < l->count && status == VIT_OK; i++) {
+    for (size_t i = 0; i < l->own && status == VIT_OK; i++) {
         float *sum = l->gradients + i * n;
         status = vit_gradients_view(&l->views[2 * i], c, table, sum, true, error);
         if (status == VIT_OK)
@@ -72,8 +125,9 @@ vit_status vit_lanes_new(vit_lanes *l, const vit_config *c, const vit_table *tab
 }
 
 void vit_lanes_free(vit_lanes *l) {
-    for (size_t i = 0; l->views && i < 2 * l->count; i++) vit_gradients_free(&l->views[i]);
+    for (size_t i = 0; l->views && i < 2 * l->own; i++) vit_gradients_free(&l->views[i]);
     vit_free(l->views);
+    vit_free(l->next);
     vit_free(l->gradients);
 }
 
@@ -85,6 +139,11 @@ typedef struct running {
     void *context;
 } running;
 
+/* What a thread works on: slice number `slice`, for lane number `lane` of this rank. */
+typedef struct taken {
+    size_t slice, lane;
+} taken;
+
 /* Chooses the next slice for a thread, and marks its lane as taken. `follows` is the slice that
  * comes next in the lane that the thread worked on before.
  *
@@ -94,77 +153,135 @@ typedef struct running {
  * others wait.
  *
  * False: every lane is finished or taken, and this thread has nothing left to do. */
-static bool take_slice(vit_lanes *l, size_t follows, size_t *slice) {
+static bool take_slice(vit_lanes *l, taken follows, taken *chosen) {
     for (;;) {
-        size_t first = l->slices, fresh = 0;
+        taken first = {l->slices, 0};
+        size_t fresh = 0;
         bool goes_on = false;
-        for (size_t i = 0; i < l->count; i++) {
+        for (size_t i = 0; i < l->own; i++) {
             const size_t next = atomic_load_explicit(&l->next[i], memory_order_relaxed);
-            first = vit_min(first, next);
+            if (next < first.slice) first = (taken){next, i};
             fresh += next < l->count;
-            goes_on |= next == follows && next < l->slices;
+            goes_on |= next == follows.slice && next < l->slices;
         }
-        size_t next = *slice = goes_on && fresh >= l->workers ? follows : first;
-        if (next == l->slices) return false;
-        if (atomic_compare_exchange_strong_explicit(&l->next[next % l->count], &next, TAKEN,
+        *chosen = goes_on && fresh >= l->workers ? follows : first;
+        if (chosen->slice == l->slices) return false;
+        size_t next = chosen->slice;
+        if (atomic_compare_exchange_strong_explicit(&l->next[chosen->lane], &next, TAKEN,
                                                     memory_order_acquire, memory_order_relaxed))
             return true;
     }
 }
 
 /* Computes the slice and adds its gradient to its lane. */
-static void add_slice(const running *r, size_t slice, size_t worker) {
+static void add_slice(const running *r, taken t, size_t worker) {
     const vit_lanes *l = r->lanes;
-    const size_t lane = slice % l->count;
-    const bool is_first = slice == lane;
-    if (is_first) vit_gradients_clear(l->gradients + lane * l->trained->size, l->trained);
-    r->run(slice, worker, &l->views[2 * lane + !is_first], r->context);
+    const bool is_first = t.slice < l->count;
+    if (is_first) vit_gradients_clear(l->gradients + t.lane * l->trained->size, l->trained);
+    r->run(t.slice, worker, &l->views[2 * t.lane + !is_first], r->context);
 }
 
 static void worker_task(size_t index, int thread, void *context) {
     (void)index;
     const running *r = context;
     vit_lanes *l = r->lanes;
-    for (size_t slice, follows = l->slices; take_slice(l, follows, &slice);) {
-        add_slice(r, slice, (size_t)thread);
-        follows = slice + l->count;
-        atomic_store_explicit(&l->next[slice % l->count], follows, memory_order_release);
+    for (taken t, follows = {l->slices, 0}; take_slice(l, follows, &t);) {
+        add_slice(r, t, (size_t)thread);
+        follows = (taken){t.slice + l->count, t.lane};
+        atomic_store_explicit(&l->next[t.lane], follows.slice, memory_order_release);
     }
 }
 
 void vit_lanes_run(vit_lanes *l, vit_run_slice *run, void *context) {
     running r = {l, run, context};
-    for (size_t i = 0; i < l->count; i++) atomic_init(&l->next[i], i);
+    for (size_t i = 0; i < l->own; i++) atomic_init(&l->next[i], l->held[i]);
     vit_parallel((int)l->workers, l->workers, worker_task, &r);
 }
 
 /* ---- their sum ---- */
 
 typedef struct sum {
+    const vit_lanes *lanes;
     vit_chunks *chunks;
     const vit_kernels *kernels;
-    float *gradients;
-    size_t lanes, chains;
+    int threads;
+    float *low, *high;   /* partial sums that came from other ranks; NULL: none */
+    size_t first, count; /* of the numbers that are added, from the first one that is trained */
 } sum;
 
+/* What came, or this rank's first lane of that chain, plus its other lanes: n numbers from `at` on.
+ * NULL: there is nothing of this chain. */
+static float *add_chain(const sum *s, int chain, float *came, size_t at, size_t n) {
+    const vit_lanes *l = s->lanes;
+    const size_t lane = l->trained->size;
+    size_t terms = l->in_chain[chain];
+    float *own = l->gradients + (chain == 1 ? l->in_chain[0] : 0) * lane + at;
+    if (came) {
+        s->kernels->column_sums(came, own, terms, n, lane);
+        return came;
+    }
+    if (terms == 0) return NULL;
+    s->kernels->column_sums(own, own + lane, terms - 1, n, lane);
+    return own;
+}
+
+/* Both chains' numbers; the place of the sum. */
+static float *add_chains(const sum *s, float *low, float *high, size_t at, size_t n) {
+    float *first = add_chain(s, 0, low, at, n), *second = add_chain(s, 1, high, at, n);
+    if (first && second) s->kernels->column_sums(first, second, 1, n, 0);
+    return first ? first : second;
+}
+
+/* One process: a chunk, and its squares. */
 static void sum_task(size_t index, int thread, void *context) {
     (void)thread;
     const sum *s = context;
     const vit_chunk *c = &s->chunks->list[index];
-    const size_t lane = s->chunks->lane_size, next = s->chains * lane;
-    float *first = s->gradients + c->offset;
-    for (size_t i = 0; i < s->chains; i++)
-        s->kernels->column_sums(first + i * lane, first + i * lane + next,
-                                (s->lanes - 1 - i) / s->chains, c->count, next);
-    s->kernels->column_sums(first, first + lane, s->chains - 1, c->count, lane);
-    s->chunks->squares[index] = s->kernels->square_sum(first, c->count);
+    add_chains(s, NULL, NULL, c->offset, c->count);
+    s->chunks->squares[index] = s->kernels->square_sum(s->lanes->gradients + c->offset, c->count);
 }
 
-double vit_sum_lanes(vit_chunks *chunks, const vit_kernels *kernels, int threads, float *gradients,
-                     size_t lanes, size_t chains) {
-    sum s = {chunks, kernels, gradients, lanes, chains};
-    vit_parallel(threads, chunks->count, sum_task, &s);
+static void square_task(size_t index, int thread, void *context) {
+    (void)thread;
+    const sum *s = context;
+    const vit_chunk *c = &s->chunks->list[index];
+    s->chunks->squares[index] = s->kernels->square_sum(s->lanes->gradients + c->offset, c->count);
+}
+
+/* Several ranks: VIT_CHUNK numbers of a piece. */
+static void piece_task(size_t index, int thread, void *context) {
+    (void)thread;
+    const sum *s = context;
+    const size_t at = index * VIT_CHUNK, n = vit_min(s->count - at, VIT_CHUNK);
+    add_chains(s, s->low ? s->low + at : NULL, s->high ? s->high + at : NULL, s->first + at, n);
+}
+
+/* A vit_fold_add. */
+static const float *add_piece(float *low, float *high, size_t first, size_t count, void *context) {
+    sum *s = context;
+    const vit_lanes *l = s->lanes;
+    s->low = low;
+    s->high = high;
+    s->first = l->trained->rows->offset + first;
+    s->count = count;
+    vit_parallel(s->threads, vit_ceil_div(count, VIT_CHUNK), piece_task, s);
+    if (low || l->in_chain[0] > 0) return low ? low : l->gradients + s->first;
+    return high ? high : l->gradients + s->first;
+}
+
+vit_status vit_lanes_sum(vit_lanes *l, double *norm, vit_chunks *chunks, const vit_kernels *kernels,
+                         int threads, vit_cluster *cluster, vit_error *error) {
+    sum s = {.lanes = l, .chunks = chunks, .kernels = kernels, .threads = threads};
+    vit_status status = VIT_OK;
+    if (cluster && l->trained->count > 0) {
+        const size_t first = l->trained->rows->offset;
+        status = vit_cluster_fold(cluster, l->gradients + first, l->trained->size - first, l->meet,
+                                  add_piece, &s, error);
+        if (status != VIT_OK) return status;
+    }
+    vit_parallel(threads, chunks->count, cluster ? square_task : sum_task, &s);
     double total = 0;
     for (size_t i = 0; i < chunks->count; i++) total += chunks->squares[i];
-    return sqrt(total);
+    *norm = sqrt(total);
+    return VIT_OK;
 }

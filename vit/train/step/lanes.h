@@ -15,12 +15,19 @@
  *   - Lanes are added in order. Where there are more than two and each has one slice, the even ones
  *     are added first, then the odd ones, then both sums:
  *     (lane 0 + lane 2 + ...) + (lane 1 + lane 3 + ...).
- *   - A network too large for P copies of its gradient has fewer lanes, or one; then the threads
- *     share the tiles and heads inside each operator.
+ *   - A network too large for P copies of its gradient has fewer lanes, or one, unless the recipe
+ *     says how many; then the threads share the tiles and heads inside each operator.
+ *   - Each rank (vit/cluster) holds some lanes and computes their slices. Sums go from rank to
+ *     rank: along the ranks in one chain; of two chains the even lanes' begins at rank 0, the odd
+ *     ones' at the last rank, and they meet between:
+ *
+ *       rank 0      rank 1       rank 2      rank 3
+ *       0 + 2  ->  ... + 4 + 6  ->  ( + )  <-  1 + 3        rank 2 adds 5 and 7, then both sums
  */
 #ifndef VIT_TRAIN_STEP_LANES_H
 #define VIT_TRAIN_STEP_LANES_H
 
+#include "vit/cluster/cluster.h"
 #include "vit/model/parameters.h"
 #include "vit/train/step/adamw.h"
 #include <stdatomic.h>
@@ -31,20 +38,30 @@ typedef struct vit_lanes {
     size_t slice, slices; /* pictures of a slice, slices of a batch */
     size_t count;         /* P */
     size_t chains;        /* that the lanes are added in: 1, or 2 for even and odd ones */
-    size_t workers;       /* slices that are computed at the same time */
-    int inner_threads;    /* threads of each of them, inside an operator */
+    size_t own;           /* lanes that this rank holds: */
+    uint16_t held[VIT_RECIPE_LANES]; /* [own] their numbers, those of the first chain first */
+    size_t in_chain[2];              /* how many of them are in each chain */
+    int meet;                        /* the rank where the chains meet, or where the one ends */
+    size_t workers;                  /* slices that are computed at the same time */
+    int inner_threads;               /* threads of each of them, inside an operator */
     const vit_table *trained;
-    float *gradients;                   /* [count][table size] */
-    vit_gradients *views;               /* [count][2]: for a lane's first slice, for the others */
-    atomic_size_t next[VIT_MOST_LANES]; /* of each lane: the slice to compute next, or TAKEN */
+    float *gradients;     /* [own][table size] */
+    vit_gradients *views; /* [own][2]: for a lane's first slice, for the others */
+    atomic_size_t *next;  /* [own] of each lane: the slice to compute next, or TAKEN */
 } vit_lanes;
 
-/* Pictures of a slice, for a batch and a network whose parameters are `table`. */
-size_t vit_lanes_slice(const vit_config *config, const vit_table *table, size_t batch);
+/* Pictures of a slice, for a network whose parameters are `table`; batch and lanes are the
+ * recipe's. */
+size_t vit_lanes_slice(const vit_config *config, const vit_table *table, size_t batch,
+                       size_t lanes);
 
-/* Sets sizes and counts; `lanes` owns nothing yet. */
-void vit_lanes_plan(vit_lanes *lanes, const vit_config *config, const vit_table *table,
-                    size_t batch, int threads);
+/* Sets sizes and counts; `lanes` owns nothing yet. ARGUMENT if there are more ranks than lanes. */
+vit_status vit_lanes_plan(vit_lanes *lanes, const vit_config *config, const vit_table *table,
+                          const vit_recipe *recipe, int threads, const vit_cluster *cluster,
+                          vit_error *error);
+
+/* The lane that slice `slice` belongs to is this rank's. */
+bool vit_lanes_holds(const vit_lanes *lanes, size_t slice);
 
 /* Allocates the gradients, freed by vit_lanes_free. `trained`: the rows of the table that are not
  * frozen; it must outlive the lanes. */
@@ -57,13 +74,16 @@ void vit_lanes_free(vit_lanes *lanes);
 typedef void vit_run_slice(size_t slice, size_t worker, const vit_gradients *gradients,
                            void *context);
 
-/* Calls `run` once for every slice. Afterwards lanes->gradients has the gradient of each lane. */
+/* Calls `run` once for every slice of this rank. Afterwards lanes->gradients has the gradient of
+ * each lane. */
 void vit_lanes_run(vit_lanes *lanes, vit_run_slice *run, void *context);
 
-/* gradients: [lanes][table size]. Lane 0 becomes the sum of all: chain i, of `chains`, is ((lane i
- * + lane i + chains) + lane i + 2 chains) + ..., and chains are added in order. Returns the
- * Euclidean norm of the sum: sums of squares of the chunks, added in double, in table order. */
-double vit_sum_lanes(vit_chunks *chunks, const vit_kernels *kernels, int threads, float *gradients,
-                     size_t lanes, size_t chains);
+/* lanes->gradients[0 .. table size - 1] becomes the sum of all lanes of all ranks, in order: chain
+ * i, of `chains`, is ((lane i + lane i + chains) + lane i + 2 chains) + ..., and chains are added
+ * in order. *norm is the Euclidean norm of the sum: sums of squares of the chunks, added in double,
+ * in table order. IO if a rank is lost. */
+vit_status vit_lanes_sum(vit_lanes *lanes, double *norm, vit_chunks *chunks,
+                         const vit_kernels *kernels, int threads, vit_cluster *cluster,
+                         vit_error *error);
 
 #endif

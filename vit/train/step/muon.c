@@ -163,6 +163,7 @@ static void move_task(size_t index, int thread, void *context) {
     const matrix *one = &u->muon->list[index];
     const size_t most = vit_max(one->rows, one->columns), least = vit_min(one->rows, one->columns);
     const bool wide = one->rows < one->columns;
+    if (!vit_is_updated(u->state, one->offset)) return;
     desk d = desk_of(u->muon, u->kernels, thread);
     set_direction(u, one, d.x);
     if (wide) transpose(&d, one->rows, one->columns);

@@ -6,6 +6,7 @@
 #include "vit/train/step/adamw.h"
 #include "vit/train/step/lanes.h"
 #include "vit/train/step/muon.h"
+#include "vit/train/step/shard.h"
 #include <math.h>
 #include <string.h>
 
@@ -44,9 +45,11 @@ struct vit_trainer {
     float *average; /* NULL where there is none */
     vit_packed_weights packed, average_packed;
     vit_chunks chunks;
+    vit_shard shard;
     vit_muon *muon;  /* NULL: AdamW alone */
     worker *workers; /* [lanes.workers] */
-    double *losses;  /* [batch] */
+    double *losses;  /* [batch], then words for each of VIT_WORDS, and failed ranks */
+    unsigned said, heard;
     double *weights; /* [classes], factors of the losses; NULL: all 1 */
     uint64_t seed, step;
     bool skipped; /* the last step's gradients could not be used */
@@ -117,11 +120,15 @@ static vit_packed_weights new_packed(const vit_trainer *t, bool backward) {
     return packed;
 }
 
-/* x [table.size] = 0; the pages of frozen rows, which come first, are given back. */
+/* x [table.size] = 0; the pages of frozen rows, which come first, and of other ranks' are given
+ * back. */
 static void clear(const vit_trainer *t, float *x) {
     const size_t first = t->trained.count > 0 ? t->trained.rows->offset : t->table.size;
-    vit_clear(x, first * sizeof *x);
-    memset(x + first, 0, (t->table.size - first) * sizeof *x);
+    const size_t from = t->shard.cluster ? t->shard.from : first;
+    const size_t to = t->shard.cluster ? t->shard.to : t->table.size;
+    vit_clear(x, from * sizeof *x);
+    memset(x + from, 0, (to - from) * sizeof *x);
+    vit_clear(x + to, (t->table.size - to) * sizeof *x);
 }
 
 static vit_status make_arrays(vit_trainer *t, vit_error *error) {
@@ -130,11 +137,13 @@ static vit_status make_arrays(vit_trainer *t, vit_error *error) {
     t->packed = new_packed(t, true);
     t->m = vit_alloc_unset(n, sizeof(float));
     t->v = vit_alloc_unset(n, sizeof(float));
-    t->losses = vit_alloc(t->recipe->batch, sizeof *t->losses);
+    t->losses = vit_alloc(t->recipe->batch + VIT_WORDS + 1, sizeof *t->losses);
     if (!t->values || !t->packed.transposed || !t->m || !t->v || !t->losses)
         return vit_fail_memory(error, "the network's weights", 4 * n * sizeof(float));
     vit_status status = vit_lanes_new(&t->lanes, &t->network.config, &t->table, &t->trained, error);
     if (status == VIT_OK) status = vit_chunks_new(&t->chunks, &t->trained, t->recipe, error);
+    if (status == VIT_OK && t->options.shard && t->options.cluster)
+        status = vit_shard_new(&t->shard, &t->trained, t->options.cluster, error);
     if (status == VIT_OK)
         status = vit_muon_new(&t->muon, &t->trained, t->recipe, t->options.threads, error);
     return status;
@@ -181,9 +190,10 @@ vit_status vit_trainer_new(vit_trainer **out, const vit_config *config, const vi
         t->frozen.count = frozen;
         t->trained.rows += frozen;
         t->trained.count -= frozen;
-        vit_lanes_plan(&t->lanes, config, &t->table, recipe->batch, options->threads);
-        status = make_arrays(t, error);
+        status = vit_lanes_plan(&t->lanes, config, &t->table, recipe, options->threads,
+                                options->cluster, error);
     }
+    if (status == VIT_OK) status = make_arrays(t, error);
     if (status == VIT_OK)
         status =
             vit_weights_view(&t->network.weights, config, &t->table, t->values, &t->packed, error);
@@ -210,6 +220,7 @@ void vit_trainer_free(vit_trainer *t) {
     vit_weights_free(&t->network.weights);
     vit_weights_free(&t->averaged.weights);
     vit_chunks_free(&t->chunks);
+    vit_shard_free(&t->shard);
     vit_muon_free(t->muon);
     vit_table_free(&t->table);
     void *const arrays[] = {
@@ -377,6 +388,53 @@ typedef struct one_step {
     vit_error *error;
 } one_step;
 
+/* The losses of all ranks' pictures, and what they say. A rank whose source failed fails all. */
+static vit_status exchange(one_step *s) {
+    vit_trainer *t = s->trainer;
+    vit_cluster *cluster = t->options.cluster;
+    double *words = t->losses + t->recipe->batch;
+    t->heard = t->said;
+    if (!cluster) return s->status;
+    for (size_t i = 0; i < t->recipe->batch; i++)
+        if (!vit_lanes_holds(&t->lanes, i / t->lanes.slice)) t->losses[i] = 0;
+    for (size_t i = 0; i < VIT_WORDS; i++) words[i] = t->said >> i & 1;
+    words[VIT_WORDS] = s->status != VIT_OK;
+    const vit_status status =
+        vit_cluster_sum(cluster, t->losses, t->recipe->batch + VIT_WORDS + 1, s->error);
+    if (status != VIT_OK) return status;
+    if (words[VIT_WORDS] > 0) return vit_cluster_agree(cluster, s->status, s->error);
+    for (size_t i = 0; i < VIT_WORDS; i++) t->heard |= words[i] > 0 ? 1U << i : 0;
+    return VIT_OK;
+}
+
+/* The weights that this rank updates, or all; then those that other ranks have updated come, and
+ * the average follows. */
+static vit_status update(one_step *s) {
+    vit_trainer *t = s->trainer;
+    const bool shares = t->shard.cluster != NULL;
+    vit_adamw_state state = {.values = t->values,
+                             .m = t->m,
+                             .v = t->v,
+                             .average = shares ? NULL : t->average,
+                             .gradient = t->lanes.gradients,
+                             .from = t->shard.from,
+                             .to = t->shard.to};
+    if (t->muon)
+        vit_muon_update(t->muon, t->options.kernels, t->options.threads, &state, t->recipe, s->lr,
+                        t->norm);
+    vit_adamw_update(&t->chunks, t->options.kernels, t->options.threads, &state, t->recipe, s->lr,
+                     t->norm, t->step - 1);
+    const vit_status status = shares ? vit_shard_share(&t->shard, t->values, s->error) : VIT_OK;
+    if (shares && t->average) {
+        state.m = NULL;
+        state.average = t->average;
+        vit_adamw_update(&t->chunks, t->options.kernels, t->options.threads, &state, t->recipe,
+                         s->lr, t->norm, t->step - 1);
+    }
+    pack(t, &t->packed, t->values, &t->trained);
+    return status;
+}
+
 static void run_step(void *context) {
     one_step *s = context;
     vit_trainer *t = s->trainer;
@@ -384,21 +442,16 @@ static void run_step(void *context) {
     for (size_t i = 0; i < t->lanes.workers && s->status == VIT_OK; i++)
         if (t->workers[i].status != VIT_OK)
             s->status = vit_fail(s->error, t->workers[i].status, "%s", t->workers[i].error.message);
+    s->status = exchange(s);
+    if (s->status == VIT_OK)
+        s->status = vit_lanes_sum(&t->lanes, &t->norm, &t->chunks, t->options.kernels,
+                                  t->options.threads, t->options.cluster, s->error);
     if (s->status != VIT_OK) return;
-    t->norm = vit_sum_lanes(&t->chunks, t->options.kernels, t->options.threads, t->lanes.gradients,
-                            t->lanes.count, t->lanes.chains);
     for (size_t i = 0; i < t->recipe->batch; i++) s->loss += t->losses[i];
     s->loss /= (double)t->recipe->batch;
     t->skipped = !isfinite(t->norm) || t->norm > t->limit || !isfinite(s->loss);
     t->step++;
-    if (t->skipped) return;
-    const vit_adamw_state state = {t->values, t->m, t->v, t->average, t->lanes.gradients};
-    if (t->muon)
-        vit_muon_update(t->muon, t->options.kernels, t->options.threads, &state, t->recipe, s->lr,
-                        t->norm);
-    vit_adamw_update(&t->chunks, t->options.kernels, t->options.threads, &state, t->recipe, s->lr,
-                     t->norm, t->step - 1);
-    pack(t, &t->packed, t->values, &t->trained);
+    if (!t->skipped) s->status = update(s);
 }
 
 vit_status vit_trainer_weigh(vit_trainer *t, const double *weights, vit_error *error) {
@@ -420,6 +473,14 @@ vit_status vit_trainer_step(vit_trainer *t, double *loss, double lr, vit_batch_s
     return s.status;
 }
 
+void vit_trainer_say(vit_trainer *t, unsigned words) {
+    t->said = words;
+}
+
+unsigned vit_trainer_heard(const vit_trainer *t) {
+    return t->heard;
+}
+
 void vit_trainer_limit(vit_trainer *t, double norm) {
     t->limit = norm;
 }
@@ -434,6 +495,34 @@ uint64_t vit_trainer_steps(const vit_trainer *t) {
 
 vit_last_gradient vit_trainer_last(const vit_trainer *t) {
     return (vit_last_gradient){t->skipped, t->norm};
+}
+
+vit_status vit_trainer_gather(vit_trainer *t, vit_error *error) {
+    if (!t->shard.cluster) return VIT_OK;
+    const vit_status status = vit_shard_gather(&t->shard, t->m, error);
+    return status == VIT_OK ? vit_shard_gather(&t->shard, t->v, error) : status;
+}
+
+void vit_trainer_drop(vit_trainer *t) {
+    if (!t->shard.cluster) return;
+    vit_shard_drop(&t->shard, t->m);
+    vit_shard_drop(&t->shard, t->v);
+}
+
+vit_status vit_trainer_spread(vit_trainer *t, uint64_t step, vit_error *error) {
+    vit_cluster *cluster = t->options.cluster;
+    float *const arrays[] = {t->values, t->average, t->m, t->v};
+    vit_status status = VIT_OK;
+    if (!cluster) return VIT_OK;
+    for (size_t i = 0; i < VIT_COUNT(arrays) && status == VIT_OK; i++)
+        if (arrays[i] && i >= 2 && t->shard.cluster)
+            status = vit_shard_deal(&t->shard, arrays[i], error);
+        else if (arrays[i])
+            status =
+                vit_cluster_broadcast(cluster, arrays[i], t->table.size * sizeof(float), error);
+    vit_trainer_drop(t);
+    if (status == VIT_OK && vit_cluster_rank(cluster) > 0) vit_trainer_changed(t, step);
+    return status;
 }
 
 void vit_trainer_changed(vit_trainer *t, uint64_t step) {

@@ -3,6 +3,7 @@
 #ifndef VIT_TRAIN_STEP_TRAINER_H
 #define VIT_TRAIN_STEP_TRAINER_H
 
+#include "vit/cluster/cluster.h"
 #include "vit/model/run/network.h"
 #include "vit/train/recipe/recipe.h"
 #include "vit/train/step/batch.h"
@@ -17,6 +18,8 @@ typedef struct vit_trainer_options {
     bool recompute; /* keep only the blocks' inputs for the backward pass: VIT_KEPT_INPUTS */
     const vit_teacher *teacher; /* borrowed; NULL or a closed one: there is none */
     bool blank;                 /* weights start as 0, not at random: the caller writes others */
+    vit_cluster *cluster;       /* ranks that make each step together; NULL: one process */
+    bool shard;                 /* each rank has only its part of the moments: vit_shard */
 } vit_trainer_options;
 
 /* Initial values and the random numbers of drop path come from `seed`. `options` are copied;
@@ -33,9 +36,24 @@ void vit_trainer_reset(vit_trainer *trainer, uint64_t seed);
  * training pictures should be 1. */
 vit_status vit_trainer_weigh(vit_trainer *trainer, const double *weights, vit_error *error);
 
+/* What ranks tell each other in a step: bits of words, combined by OR. */
+typedef enum vit_word {
+    VIT_WORD_STOP = 1, /* a rank was asked to stop */
+    VIT_WORD_SAVE = 2, /* rank 0: a checkpoint is due */
+    VIT_WORD_LATE = 4, /* rank 0: the time is over */
+} vit_word;
+#define VIT_WORDS 3
+
+/* Says `words` in the next step; afterwards vit_trainer_heard returns those of all ranks. In one
+ * process it returns the same. */
+void vit_trainer_say(vit_trainer *trainer, unsigned words);
+unsigned vit_trainer_heard(const vit_trainer *trainer);
+
 /* One step at learning rate lr; *loss is the mean loss of the batch before the step. If that or the
  * gradient's norm is not finite, or the norm is above the limit, the step is counted but changes no
- * weight. Fails only if the source fails, and then changes nothing. */
+ * weight. Fails only if the source fails, or a rank's, and then changes nothing, or if a rank is
+ * lost.
+ */
 vit_status vit_trainer_step(vit_trainer *trainer, double *loss, double lr, vit_batch_source *source,
                             void *context, vit_error *error);
 
@@ -61,6 +79,14 @@ typedef struct vit_last_gradient {
 } vit_last_gradient;
 
 vit_last_gradient vit_trainer_last(const vit_trainer *trainer);
+
+/* Brings the moments of all ranks to rank 0, for a checkpoint, if they are sharded; _drop gives the
+ * memory of those that are not its own back afterwards. */
+vit_status vit_trainer_gather(vit_trainer *trainer, vit_error *error);
+void vit_trainer_drop(vit_trainer *trainer);
+
+/* After rank 0 has loaded a state: gives it, with `step`, to all ranks. */
+vit_status vit_trainer_spread(vit_trainer *trainer, uint64_t step, vit_error *error);
 
 /* Call after writing into the arrays of vit_trainer_get: `step` steps are done with them. At step 0
  * the average starts as the weights. */

@@ -1,0 +1,40 @@
+#include "vit/cluster/launched.h"
+#include "vit/cluster/wire.h"
+
+#include <stdlib.h>
+
+const char *vit_wire_kind(void) {
+    return "";
+}
+
+vit_status vit_wire_open(int *rank, int *size, vit_error *error) {
+    *rank = 0;
+    *size = 1;
+    if (vit_launched_size() < 2) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "this is one of %d processes that were started together, but it was built "
+                    "without MPI: build with make MPI=1, or start one process",
+                    vit_launched_size());
+}
+
+void vit_wire_close(void) {
+}
+
+_Noreturn void vit_wire_abort(int exit_status) {
+    exit(exit_status);
+}
+
+bool vit_wire_send(vit_message *out, const void *data, size_t bytes, int to) {
+    (void)out, (void)data, (void)bytes, (void)to;
+    return false;
+}
+
+bool vit_wire_receive(vit_message *out, void *data, size_t bytes, int from) {
+    (void)out, (void)data, (void)bytes, (void)from;
+    return false;
+}
+
+bool vit_wire_test(vit_message *message, bool *complete) {
+    (void)message, (void)complete;
+    return false;
+}
