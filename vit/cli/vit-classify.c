@@ -1,7 +1,10 @@
 /* vit-classify: classifies pictures. */
+#include <errno.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
@@ -10,6 +13,7 @@
 #include "vit/cli/parts/model_list.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/pictures.h"
+#include "vit/cluster/cluster.h"
 #include "vit/formats/npy.h"
 #include "vit/teach.h"
 #include "vit/texts.h"
@@ -20,7 +24,8 @@ VIT_CHECK_ROWS(formats, FORMATS + 1);
 
 typedef struct settings {
     const char *model, *config, *as, *labels, *files_from, *out;
-    uint64_t top; /* 0: not said */
+    uint64_t top;    /* 0: not said */
+    vit_steps shard; /* part `steps` of `schedule`; 0: all */
     uint64_t threads;
     vit_size size;     /* 0: the model's own */
     const char *among; /* DATA */
@@ -61,6 +66,10 @@ static const vit_option options[] = {
     {VIT_FLAG("recursive", recursive), .help =
                                            "a directory stands for the pictures in it and\n"
                                            "in its subdirectories, in the order of their names"},
+    {VIT_OPTION(STEPS, "shard", shard, "i/n"),
+     .help = "only the i-th of n parts of the pictures, i from 1;\n"
+             "what the parts write, one after the other, is what all\n"
+             "pictures give. For schedulers that start n processes"},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
     {VIT_OPTION(COUNT, "top", top, "K"),
      .help = "the K likeliest classes (default: 3, or all if there\n"
@@ -107,7 +116,11 @@ static const vit_command command = {
              "  find scans -name '*.png' | vit-classify --json --files-from - >answers.jsonl\n"
              "      thousands of pictures with the model mnist, for another program\n"
              "  vit-classify --model vit_small/ --embed --recursive photos --out photos.npy\n"
-             "      a row of features for every picture in a directory\n",
+             "      a row of features for every picture in a directory\n"
+             "  vit-classify --files-from list --json --shard 2/8 >answers.2\n"
+             "      the second of eight parts; in the end: cat answers.[1-8] >answers\n"
+             "  mpirun -np 8 vit-classify --files-from list --json >answers\n"
+             "      eight processes, built with make MPI=1: the same answers, in order\n",
     .operands = "PICTURE",
     .notes = "A picture that cannot be read is reported, and the rest go on; at the end they\n"
              "are counted.\n"
@@ -136,6 +149,8 @@ typedef struct classifier {
     size_t matrix_rows;         /* rows that it has memory for */
     bool answered;              /* an answer was written as text */
     uint64_t seen, failed;      /* pictures so far, and those that could not be read */
+    uint64_t total, from, to;   /* pictures: all, 0 if not counted; this process's part of them */
+    vit_cluster *cluster;       /* NULL: this process alone */
     int exit_status;
 } classifier;
 
@@ -257,7 +272,7 @@ static bool write_answer(classifier *c, const vit_answered *a) {
     const settings *s = c->settings;
     if (s->out) {
         if (a->failure) vit_say(&command, a->failure->message);
-        return add_row(c, a) && vit_answer_row(&command, a, c->seen);
+        return add_row(c, a) && vit_answer_row(&command, a, c->seen + (c->cluster ? c->from : 0));
     }
     if (s->embed) return vit_answer_embedding(&command, a);
     if (writes(s, FORMAT_JSON)) return vit_answer_json(&command, a);
@@ -376,7 +391,7 @@ static vit_status add_picture(classifier *c, char *name, vit_answer *problem, vi
 /* The window is answered when it is full, and when the list has no next name yet: its writer may be
  * waiting for the answers. */
 static vit_status answer_pictures(classifier *c, vit_pictures *pictures, vit_error *error) {
-    for (;;) {
+    for (uint64_t at = 0; at < c->to; at++) {
         vit_status status = VIT_OK;
         vit_answer problem = {0};
         char *name;
@@ -385,6 +400,10 @@ static vit_status answer_pictures(classifier *c, vit_pictures *pictures, vit_err
         if (status == VIT_OK) status = vit_pictures_next(pictures, &name, &problem.error, error);
         if (status != VIT_OK) return status;
         if (!name) break;
+        if (at < c->from) {
+            vit_free(name);
+            continue;
+        }
         status = add_picture(c, name, &problem, error);
         if (status != VIT_OK) return status;
     }
@@ -399,17 +418,18 @@ static vit_status answer_all(classifier *c, int count, char **names, vit_error *
     vit_status status = vit_pictures_open(&pictures, names, (size_t)count, s->files_from, s->null,
                                           s->recursive, error);
     if (status != VIT_OK) return status;
-    if (writes(s, FORMAT_CSV) && !vit_answer_csv_head(&command, c->top))
+    c->answered = c->from > 0;
+    if (writes(s, FORMAT_CSV) && c->from == 0 && !vit_answer_csv_head(&command, c->top))
         c->exit_status = VIT_EXIT_FAILED;
     status = answer_pictures(c, &pictures, error);
-    if (status == VIT_OK && c->seen == 0) {
+    if (status == VIT_OK && c->seen == 0 && c->total == 0) {
         status =
             vit_fail(error, VIT_ERROR_ARGUMENT,
                      "%s names no picture, expected one name of a file a line", pictures.list.path);
     }
     vit_string_add(&text, "left out in directories: %s that are not named as pictures are",
                    vit_format_count(number, pictures.left_out));
-    if (pictures.left_out > 0 && !text.failed) vit_say(&command, text.text);
+    if (pictures.left_out > 0 && c->from == 0 && !text.failed) vit_say(&command, text.text);
     vit_string_free(&text);
     vit_pictures_close(&pictures);
     return status;
@@ -426,17 +446,128 @@ static void say_failed(const classifier *c) {
     vit_string_free(&text);
 }
 
+/* Which of the pictures this process answers: its shard, or its rank's part, or all. */
+static vit_status choose_share(classifier *c, int count, char **names, vit_error *error) {
+    const settings *s = c->settings;
+    vit_pictures pictures;
+    c->to = UINT64_MAX;
+    if (s->shard.schedule == 0 && !c->cluster) return VIT_OK;
+    if (c->cluster && s->files_from && strcmp(s->files_from, "-") == 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "several processes cannot read one standard input: give --files-from a "
+                        "file that all can read");
+    vit_status status = vit_pictures_open(&pictures, names, (size_t)count, s->files_from, s->null,
+                                          s->recursive, error);
+    if (status != VIT_OK) return status;
+    status = vit_pictures_count(&pictures, &c->total, error);
+    vit_pictures_close(&pictures);
+    const uint64_t part =
+        s->shard.schedule > 0 ? s->shard.steps - 1 : (uint64_t)vit_cluster_rank(c->cluster);
+    const uint64_t parts =
+        s->shard.schedule > 0 ? s->shard.schedule : (uint64_t)vit_cluster_size(c->cluster);
+    c->from = part * c->total / parts;
+    c->to = (part + 1) * c->total / parts;
+    uint64_t first = c->total;
+    if (status == VIT_OK) status = vit_cluster_broadcast(c->cluster, &first, sizeof first, error);
+    if (status == VIT_OK && first != c->total)
+        status = vit_fail(error, VIT_ERROR_MISMATCH, "it finds %llu pictures, rank 0 %llu",
+                          (unsigned long long)c->total, (unsigned long long)first);
+    return status;
+}
+
+/* What a rank tells rank 0 when it has answered its pictures. */
+typedef struct outcome {
+    uint64_t seen, failed, written; /* written: bytes of standard output */
+    int exit_status;
+} outcome;
+
+/* Another rank's answers go to standard output, its rows follow in the matrix. */
+static vit_status take_part(classifier *c, int rank, vit_error *error) {
+    outcome o;
+    vit_status status = vit_cluster_receive(c->cluster, &o, sizeof o, rank, error);
+    if (status != VIT_OK) return status;
+    char *text = vit_alloc_unset(o.written + 1, 1);
+    if (!text) return vit_fail_memory(error, "a rank's answers", o.written);
+    status = vit_cluster_receive(c->cluster, text, o.written, rank, error);
+    if (status == VIT_OK) fwrite(text, 1, o.written, stdout);
+    vit_free(text);
+    if (status == VIT_OK && c->settings->out) {
+        const size_t before = (size_t)c->seen * c->width, more = (size_t)o.seen * c->width;
+        float *grown = vit_realloc(c->matrix, before, before + more, sizeof *c->matrix);
+        if (!grown) return vit_fail_memory(error, "the embeddings", more * sizeof *grown);
+        c->matrix = grown;
+        status = vit_cluster_receive(c->cluster, grown + before, more * sizeof *grown, rank, error);
+    }
+    c->seen += o.seen;
+    c->failed += o.failed;
+    if (o.exit_status != VIT_EXIT_OK) c->exit_status = o.exit_status;
+    return status;
+}
+
+/* Sends what this rank has written into `kept`, in place of standard output, to rank 0. */
+static vit_status send_part(classifier *c, FILE *kept, vit_error *error) {
+    outcome o = {.seen = c->seen, .failed = c->failed, .exit_status = c->exit_status};
+    fflush(stdout);
+    const off_t size = lseek(fileno(kept), 0, SEEK_END);
+    o.written = size > 0 ? (uint64_t)size : 0;
+    char *text = vit_alloc_unset(o.written + 1, 1);
+    if (!text) return vit_fail_memory(error, "answers", o.written);
+    rewind(kept);
+    if (size < 0 || fread(text, 1, o.written, kept) != o.written) {
+        vit_free(text);
+        return vit_fail_errno(error, errno, "the file that keeps a rank's answers");
+    }
+    vit_status status = vit_cluster_send(c->cluster, &o, sizeof o, 0, error);
+    if (status == VIT_OK) status = vit_cluster_send(c->cluster, text, o.written, 0, error);
+    vit_free(text);
+    if (status == VIT_OK && c->settings->out)
+        status = vit_cluster_send(c->cluster, c->matrix,
+                                  (size_t)c->seen * c->width * sizeof *c->matrix, 0, error);
+    return status;
+}
+
+/* Standard output of a rank other than 0 is a temporary file; NULL: there is none. */
+static FILE *keep_output(void) {
+    FILE *kept = tmpfile();
+    fflush(stdout);
+    if (kept && dup2(fileno(kept), STDOUT_FILENO) < 0) {
+        fclose(kept);
+        return NULL;
+    }
+    return kept;
+}
+
+/* Brings the answers of all ranks to rank 0, in the order of the pictures. */
+static vit_status join_parts(classifier *c, FILE *kept, vit_error *error) {
+    vit_status status = VIT_OK;
+    if (kept) return send_part(c, kept, error);
+    for (int r = 1; r < vit_cluster_size(c->cluster) && status == VIT_OK; r++)
+        status = take_part(c, r, error);
+    return status;
+}
+
 /* Returns the exit status. */
 static int run(const settings *s, int pictures, char **names) {
     classifier c = {.settings = s};
     vit_writer *writer;
     vit_error error;
+    FILE *kept = NULL;
+    vit_status status = VIT_OK;
+    if (s->shard.schedule == 0) status = vit_cluster_open(&c.cluster, &error);
+    const bool is_first = vit_cluster_rank(c.cluster) == 0;
     /* Whether OUT can be written is found out before thousands of pictures are read. */
-    vit_status status = s->out ? vit_writer_open(&writer, s->out, &error) : VIT_OK;
-    if (status == VIT_OK && s->out) vit_writer_abort(writer);
+    if (status == VIT_OK && s->out && is_first) status = vit_writer_open(&writer, s->out, &error);
+    if (status == VIT_OK && s->out && is_first) vit_writer_abort(writer);
     if (status == VIT_OK) status = open_classifier(&c, &error);
+    status = vit_cluster_agree(c.cluster, status, &error);
+    if (status == VIT_OK) status = choose_share(&c, pictures, names, &error);
+    status = vit_cluster_agree(c.cluster, status, &error);
+    if (status == VIT_OK && !is_first && !(kept = keep_output()))
+        status = vit_fail_errno(&error, errno, "a temporary file for the answers");
     if (status == VIT_OK) status = answer_all(&c, pictures, names, &error);
-    if (status == VIT_OK && s->out) {
+    status = vit_cluster_agree(c.cluster, status, &error);
+    if (status == VIT_OK) status = join_parts(&c, kept, &error);
+    if (status == VIT_OK && s->out && is_first) {
         const size_t rows = (size_t)c.seen, tokens = c.tokens > 0 ? c.tokens : 1;
         const size_t shape[] = {rows, tokens, c.width / tokens}, plain[] = {rows, c.width};
         const bool one = c.tokens > 0 && rows == 1;
@@ -444,11 +575,13 @@ static int run(const settings *s, int pictures, char **names) {
                                c.tokens > 0 && !one ? 3 : 2, &error);
     }
     if (status != VIT_OK) {
-        vit_say(&command, error.message);
+        if (vit_cluster_reports(c.cluster)) vit_say(&command, error.message);
         c.exit_status = VIT_EXIT_FAILED;
     }
-    say_failed(&c);
+    if (is_first) say_failed(&c);
     close_classifier(&c);
+    if (kept) fclose(kept);
+    vit_cluster_close(c.cluster, status);
     return c.exit_status;
 }
 
@@ -460,6 +593,10 @@ static const char *contradiction(const settings *s, int pictures) {
     if (pictures == 0 && !s->files_from)
         return "no picture is named: give PICTURE... or --files-from FILE";
     if (pictures > 0 && s->files_from) return "PICTURE... and --files-from exclude each other";
+    if (s->shard.steps > 0 && s->shard.schedule == 0)
+        return "--shard is i/n: part i of n, such as 2/8";
+    if (s->shard.steps > 0 && s->files_from && strcmp(s->files_from, "-") == 0)
+        return "--shard counts the pictures first: give --files-from a file";
     if (s->null && !s->files_from) return "-0 is for the names of --files-from";
     if (s->out && !s->embed) return "--out is for the matrix of --embed, which is missing";
     if ((s->neighbours > 0) == !s->among) return "--neighbours K and --among DATA go together";

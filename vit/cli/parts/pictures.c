@@ -118,6 +118,16 @@ vit_status vit_pictures_next(vit_pictures *p, char **name, vit_error *problem, v
     return *name ? VIT_OK : vit_fail_memory(error, "the name of a picture", 0);
 }
 
+vit_status vit_pictures_count(vit_pictures *pictures, uint64_t *count, vit_error *error) {
+    vit_error problem;
+    char *name;
+    for (*count = 0;; ++*count) {
+        const vit_status status = vit_pictures_next(pictures, &name, &problem, error);
+        if (status != VIT_OK || !name) return status;
+        vit_free(name);
+    }
+}
+
 bool vit_pictures_ready(vit_pictures *p) {
     return p->next_found < p->found_count || !p->has_list || vit_name_list_ready(&p->list);
 }

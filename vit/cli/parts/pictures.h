@@ -33,6 +33,9 @@ vit_status vit_pictures_next(vit_pictures *pictures, char **name, vit_error *pro
 /* Whether vit_pictures_next would return at once, without waiting for the writer of the list. */
 bool vit_pictures_ready(vit_pictures *pictures);
 
+/* *count: how many there are. Takes them all. */
+vit_status vit_pictures_count(vit_pictures *pictures, uint64_t *count, vit_error *error);
+
 void vit_pictures_close(vit_pictures *pictures);
 
 #endif

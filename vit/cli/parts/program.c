@@ -206,10 +206,7 @@ bool vit_program_start(const vit_command *command, void *settings, int *argc, ch
         *exit_status = vit_program_end(command, *exit_status);
         return false;
     case VIT_REQUEST_VERSION:
-        printf("%s %s
-pictures: %s
-processes: %s
-", command->name, VIT_VERSION,
+        printf("%s %s\npictures: %s\nprocesses: %s\n", command->name, VIT_VERSION,
                vit_picture_formats(), *mpi ? mpi : "one (without MPI)");
         *exit_status = vit_program_end(command, VIT_EXIT_OK);
         return false;

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Several processes over MPI: the same bytes as one. scripts/test-cluster tries more.
+. "$(dirname "$0")/../shell"
+
+why=""
+command -v mpicc >/dev/null && command -v mpirun >/dev/null || why="there is no MPI (scripts/setup --mpi)"
+[ "$BUILD" = "$tree/build" ] || why="it is for the build without other flags"
+[ -z "$why" ] || { skips "training on several processes" "$why"; exit 0; }
+make -s -C "$tree" MPI=1 FLAGS=kept build/mpi/bin/vit-train build/mpi/bin/vit-evaluate \
+    >said 2>&1 || { result "make MPI=1" 1; exit 1; }
+mpi=$tree/build/mpi/bin
+. "$tree/scripts/cluster"
+
+given_grey
+short="--data grey --set dim=16 --set depth=2 --set heads=2 --set mlp=32 --set warmup=0"
+short="$short --batch 48 --val 20 --threads 1"
+given "$mpi/vit-train" $short --steps 5 --out one.safetensors
+
+# equal NAME RANKS OPTION...: as many ranks train the same bytes.
+equal() {
+    name=$1 ranks=$2
+    shift 2
+    run 0 "*" "" launch "$ranks" "$mpi/vit-train" $short --steps 5 "$@" --out some.safetensors \
+        --overwrite --json
+    check "$name" cmp one.safetensors some.safetensors
+}
+equal "two ranks" 2
+json "what went over the wire is told" out 'r[-1]["step_sent"] > 0 and r[-1]["step_received"] > 0
+    and 0 < r[-1]["communication"] < 1 and len(r) == 3'
+equal "three ranks with a part of the optimiser's state each" 3 --shard-optimizer
+
+run 0 "*" "*" launch 2 "$mpi/vit-train" $short --out some.safetensors --overwrite \
+    --checkpoint state --steps 3/5
+run 0 "*" "resuming after step 3 of 5" "$mpi/vit-train" $short --steps 5 --out some.safetensors \
+    --overwrite --checkpoint state --resume
+check "two ranks, then one" cmp one.safetensors some.safetensors
+
+run 0 "*" "" "$mpi/vit-evaluate" --model one.safetensors --data grey --json
+sed 's/"seconds.*//' out >one.json
+run 0 "*" "*" launch 3 "$mpi/vit-evaluate" --model one.safetensors --data grey --json
+sed 's/"seconds.*//' out >some.json
+check "the same figures" cmp one.json some.json
+
+cp -r grey other
+printf '\001' | dd of=other/train-images-idx3-ubyte bs=1 seek=100 conv=notrunc 2>/dev/null
+check "a rank with other data is named" refuses 1 \
+    'rank 1 (.*): its data (checksum) differs from rank 0' \
+    launch 1 "$mpi/vit-train" $short --steps 5 --out no.safetensors : -np 1 "$mpi/vit-train" \
+    $(echo "$short" | sed s/grey/other/) --steps 5 --out no.safetensors
+check "too many ranks are refused" refuses 2 "at most, or change the recipe with --set lanes=N" \
+    launch 9 "$mpi/vit-train" $short --out no.safetensors
+check "a program without MPI does not train P times" refuses 1 "built without MPI" \
+    launch 2 "$BUILD/bin/vit-train" $short --out no.safetensors
+check "nothing was written" fails test -e no.safetensors
