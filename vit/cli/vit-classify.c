@@ -4,12 +4,12 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/parts/answers.h"
+#include "vit/cli/parts/kept_output.h"
 #include "vit/cli/parts/model_list.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/pictures.h"
@@ -477,22 +477,18 @@ static vit_status choose_share(classifier *c, int count, char **names, vit_error
 
 /* What a rank tells rank 0 when it has answered its pictures. */
 typedef struct outcome {
-    uint64_t seen, failed, written; /* written: bytes of standard output */
+    uint64_t seen, failed;
     int exit_status;
 } outcome;
 
 /* Another rank's answers go to standard output, its rows follow in the matrix. */
 static vit_status take_part(classifier *c, int rank, vit_error *error) {
     outcome o;
-    vit_status status = vit_cluster_receive(c->cluster, &o, sizeof o, rank, error);
+    vit_status status = vit_output_take(c->cluster, rank, error);
+    if (status == VIT_OK) status = vit_cluster_receive(c->cluster, &o, sizeof o, rank, error);
     if (status != VIT_OK) return status;
-    char *text = vit_alloc_unset(o.written + 1, 1);
-    if (!text) return vit_fail_memory(error, "a rank's answers", o.written);
-    status = vit_cluster_receive(c->cluster, text, o.written, rank, error);
-    if (status == VIT_OK) fwrite(text, 1, o.written, stdout);
-    vit_free(text);
-    if (status == VIT_OK && c->settings->out) {
-        const size_t before = (size_t)c->seen * c->width, more = (size_t)o.seen * c->width;
+    const size_t before = (size_t)c->seen * c->width, more = (size_t)o.seen * c->width;
+    if (c->settings->out) {
         float *grown = vit_realloc(c->matrix, before, before + more, sizeof *c->matrix);
         if (!grown) return vit_fail_memory(error, "the embeddings", more * sizeof *grown);
         c->matrix = grown;
@@ -504,45 +500,19 @@ static vit_status take_part(classifier *c, int rank, vit_error *error) {
     return status;
 }
 
-/* Sends what this rank has written into `kept`, in place of standard output, to rank 0. */
-static vit_status send_part(classifier *c, FILE *kept, vit_error *error) {
-    outcome o = {.seen = c->seen, .failed = c->failed, .exit_status = c->exit_status};
-    fflush(stdout);
-    const off_t size = lseek(fileno(kept), 0, SEEK_END);
-    o.written = size > 0 ? (uint64_t)size : 0;
-    char *text = vit_alloc_unset(o.written + 1, 1);
-    if (!text) return vit_fail_memory(error, "answers", o.written);
-    rewind(kept);
-    if (size < 0 || fread(text, 1, o.written, kept) != o.written) {
-        vit_free(text);
-        return vit_fail_errno(error, errno, "the file that keeps a rank's answers");
-    }
-    vit_status status = vit_cluster_send(c->cluster, &o, sizeof o, 0, error);
-    if (status == VIT_OK) status = vit_cluster_send(c->cluster, text, o.written, 0, error);
-    vit_free(text);
+/* Brings the answers of all ranks to rank 0, in the order of the pictures. kept: standard output of
+ * the others. */
+static vit_status join_parts(classifier *c, FILE *kept, vit_error *error) {
+    const outcome o = {c->seen, c->failed, c->exit_status};
+    vit_status status = VIT_OK;
+    for (int r = 1; !kept && r < vit_cluster_size(c->cluster) && status == VIT_OK; r++)
+        status = take_part(c, r, error);
+    if (!kept) return status;
+    status = vit_output_send(c->cluster, kept, error);
+    if (status == VIT_OK) status = vit_cluster_send(c->cluster, &o, sizeof o, 0, error);
     if (status == VIT_OK && c->settings->out)
         status = vit_cluster_send(c->cluster, c->matrix,
                                   (size_t)c->seen * c->width * sizeof *c->matrix, 0, error);
-    return status;
-}
-
-/* Standard output of a rank other than 0 is a temporary file; NULL: there is none. */
-static FILE *keep_output(void) {
-    FILE *kept = tmpfile();
-    fflush(stdout);
-    if (kept && dup2(fileno(kept), STDOUT_FILENO) < 0) {
-        fclose(kept);
-        return NULL;
-    }
-    return kept;
-}
-
-/* Brings the answers of all ranks to rank 0, in the order of the pictures. */
-static vit_status join_parts(classifier *c, FILE *kept, vit_error *error) {
-    vit_status status = VIT_OK;
-    if (kept) return send_part(c, kept, error);
-    for (int r = 1; r < vit_cluster_size(c->cluster) && status == VIT_OK; r++)
-        status = take_part(c, r, error);
     return status;
 }
 
@@ -562,7 +532,7 @@ static int run(const settings *s, int pictures, char **names) {
     status = vit_cluster_agree(c.cluster, status, &error);
     if (status == VIT_OK) status = choose_share(&c, pictures, names, &error);
     status = vit_cluster_agree(c.cluster, status, &error);
-    if (status == VIT_OK && !is_first && !(kept = keep_output()))
+    if (status == VIT_OK && !is_first && !(kept = vit_output_keep()))
         status = vit_fail_errno(&error, errno, "a temporary file for the answers");
     if (status == VIT_OK) status = answer_all(&c, pictures, names, &error);
     status = vit_cluster_agree(c.cluster, status, &error);
