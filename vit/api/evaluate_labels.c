@@ -64,6 +64,7 @@ vit_status vit_evaluate_labels(const vit_model *m, const vit_evaluate_options *o
     vit_evaluate_options own = options ? *options : (vit_evaluate_options){0};
     vit_evaluation whole;
     own.picture = NULL;
+    own.cluster = NULL; /* every rank answers all pictures */
     *result = (vit_label_evaluation){.threshold = THRESHOLD};
     if (m->file.scoring != VIT_SCORING_SIGMOID)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
