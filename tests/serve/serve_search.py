@@ -1,5 +1,5 @@
-"""vit-serve --index: a picture finds those that are similar, as vit-search does, also after the index
-changed under the running server; called by serve-search.sh."""
+"""vit-serve --index: a picture finds those that are similar, as vit-search does, and after the
+index changed under the running server, too; called by serve-search.sh."""
 import json
 import os
 import shutil

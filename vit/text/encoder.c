@@ -187,8 +187,9 @@ static vit_status cut_and_normalise(vit_parts *out, const vit_tokenizer *t, cons
         bool first = part->first;
         status = vit_normalise(&normal, &first, t, raw.text.text + part->at, part->length, error);
         if (status == VIT_OK)
-            status = cut_at_added(out, e->added + e->raw_count, e->added_count - e->raw_count,
-                                  normal.text, normal.length, first, error);
+            status = cut_at_added(out, e->added_count > 0 ? e->added + e->raw_count : NULL,
+                                  e->added_count - e->raw_count, normal.text, normal.length, first,
+                                  error);
         vit_string_free(&normal);
     }
     vit_parts_free(&raw);
@@ -272,7 +273,7 @@ static vit_status surround(vit_encoding *out, const vit_encoder *e, const vit_id
     out->ids = vit_alloc(kept + around, sizeof *out->ids);
     if (!out->ids) return vit_fail_memory(error, "ids", (kept + around) * sizeof *out->ids);
     out->cut = kept < inner->count;
-    const uint32_t *const lists[] = {e->before.ids, inner->ids + (kept > 0 ? skipped : 0),
+    const uint32_t *const lists[] = {e->before.ids, kept > 0 ? inner->ids + skipped : NULL,
                                      e->after.ids};
     const size_t counts[] = {e->before.count, kept, behind};
     for (size_t i = 0; i < 3; i++)
