@@ -82,8 +82,7 @@ static vit_status evaluate_labels(bool null, vit_error *error) {
 
 static vit_status teach(bool null, vit_error *error) {
     vit_teaching *teaching;
-    const vit_status status =
-        vit_teaching_new(&teaching, model, OPTIONS(vit_teach_options), error);
+    const vit_status status = vit_teaching_new(&teaching, model, OPTIONS(vit_teach_options), error);
     if (status == VIT_OK) vit_teaching_free(teaching);
     return status;
 }

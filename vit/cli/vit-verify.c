@@ -4,13 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "vit/base/cpu.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/program.h"
 #include "vit/formats/sha256.h"
-#include "vit/kernels/kernels.h"
-#include "vit/ops/precision.h"
 
 /* Lines of models/verified.txt, "SHA-256 NAME", and NULL (scripts/embed-text). */
 extern const char *const vit_verified[];
@@ -224,6 +223,22 @@ static void show(tally *t, const outcome *o) {
     }
 }
 
+/* Whether this kind of processor has the set, if it has all up to highest(). */
+static bool is_there(vit_cpu cpu) {
+    switch (cpu) {
+    case VIT_CPU_SCALAR:
+    case VIT_CPU_AVX2:
+    case VIT_CPU_AVX512:
+    case VIT_CPU_AVX512BF16:
+        return true;
+    case VIT_CPU_NEON: /* the only one of its kind that is above scalar */
+        return vit_cpu_detect() <= cpu;
+    case VIT_CPU_COUNT:
+        break;
+    }
+    return false;
+}
+
 /* The highest instruction set to use: the processor's, or VIT_CPU, which is one that is known. */
 static vit_cpu highest(void) {
     vit_cpu cpu = vit_cpu_detect();
@@ -237,8 +252,7 @@ static vit_status verify(tally *t, const struct check *check, vit_precision prec
                          vit_error *error) {
     for (int cpu = (int)highest(); cpu >= 0; cpu--) {
         const char *name = vit_cpu_name((vit_cpu)cpu);
-        if (vit_kernels_choose((vit_cpu)cpu)->cpu != (vit_cpu)cpu) continue;
-        if (!vit_precision_available(precision, name)) continue;
+        if (!is_there((vit_cpu)cpu) || !vit_precision_available(precision, name)) continue;
         outcome o = {.cpu = name};
         snprintf(o.name, sizeof o.name, "%s %s %s", check->kind, check->subject,
                  vit_precision_names[precision]);
@@ -255,11 +269,23 @@ static vit_status verify(tally *t, const struct check *check, vit_precision prec
     return VIT_OK;
 }
 
+static bool has_gradients(vit_precision precision) {
+    switch (precision) {
+    case VIT_PRECISION_F32:
+    case VIT_PRECISION_BF16:
+        return true;
+    case VIT_PRECISION_INT8:
+    case VIT_PRECISION_COUNT:
+        break;
+    }
+    return false;
+}
+
 static vit_status verify_all(tally *t, vit_error *error) {
     vit_status status = VIT_OK;
     for (size_t i = 0; i < VIT_COUNT(checks); i++)
         for (int p = 0; p < VIT_PRECISION_COUNT && status == VIT_OK; p++)
-            if (vit_precisions[p].trains || !checks[i].trains)
+            if (!checks[i].trains || has_gradients((vit_precision)p))
                 status = verify(t, &checks[i], (vit_precision)p, error);
     return status;
 }

@@ -139,8 +139,8 @@ typedef struct vit_block_weights {
     const float *ls1, *ls2;            /* [D], layer scale of MSA and MLP; or NULL */
     const float *rope;                 /* [N][2][d / 2], angles that are not learned; or NULL */
     vit_relative_weights relative;
-    const float *rope_freqs[2];        /* [heads][d / 2] each, learned frequencies; or NULL */
-    vit_norm cross_norm;               /* cross-attention */
+    const float *rope_freqs[2]; /* [heads][d / 2] each, learned frequencies; or NULL */
+    vit_norm cross_norm;        /* cross-attention */
     vit_linear cross_q, cross_kv, cross_proj;
 } vit_block_weights;
 
@@ -157,10 +157,10 @@ typedef struct vit_map_weights {
 typedef struct vit_weights {
     vit_precision precision; /* of the packed weights, and so of the products they are in */
     const float *prefix[VIT_PREFIX_KINDS]; /* [count][D] each; NULL: there is none */
-    const float *embedding;  /* [ids][D], of a stack that reads texts; NULL: there is none */
-    const float *positions;  /* [vit_config_positions][D], E_pos */
-    float *fixed_positions;  /* owned: positions that are not learned; else NULL */
-    float *fixed_rope;       /* owned: angles of rotary positions that are not learned; else NULL */
+    const float *embedding; /* [ids][D], of a stack that reads texts; NULL: there is none */
+    const float *positions; /* [vit_config_positions][D], E_pos */
+    float *fixed_positions; /* owned: positions that are not learned; else NULL */
+    float *fixed_rope;      /* owned: angles of rotary positions that are not learned; else NULL */
     vit_relative_weights relative; /* that blocks share */
     const float *rope_freqs; /* [2][L][heads][d / 2], learned frequencies; NULL: there are none */
     vit_linear convs[VIT_MOST_CONVS]; /* of a convolutional stem */
