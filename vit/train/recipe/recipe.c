@@ -65,7 +65,7 @@ static const number numbers[] = {
     {"distill_temperature", offsetof(vit_recipe, distill_temperature), 100, true, 3},
 };
 #define NUMBERS (sizeof numbers / sizeof *numbers)
-#define OTHERS 15 /* keys that are no such numbers */
+#define OTHERS 16 /* keys that are no such numbers */
 
 static const char *const schedules[] = {"cosine", "linear", "wsd", "one_cycle", NULL};
 static const char *const policies[] = {"none", "rand_augment", "trivial_augment", NULL};
