@@ -158,8 +158,8 @@ value vit_onnx_indices(vit_onnx_nodes *g, const char *name, size_t count, const 
 
 void vit_onnx_dequantize(vit_onnx_nodes *g, value x, const float *scales, size_t out,
                          const char *name) {
-    char scale[sizeof x.name + 8];
-    snprintf(scale, sizeof scale, "%s_scale", name);
+    char scale[sizeof x.name];
+    snprintf(scale, sizeof scale, "%.70s_scale", name);
     add_constant(g, scale, VIT_ONNX_FLOAT, &out, 1, scales, out * sizeof *scales);
     const vit_onnx_call call = {.op = "DequantizeLinear",
                                 .inputs = {x, vit_onnx_named(scale)},
