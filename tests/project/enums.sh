@@ -52,6 +52,16 @@ VIT_OF_DECODERS vit/model/switches.c whether an encoder can have the key
 VIT_PARAMETER_EMBEDDING vit/model/parameters.c the one table that can also be the head
 VIT_TARGET_ONNX vit/api/model_convert.c the one layout that is a single file
 VIT_PIECES_WORDPIECE vit/text/tokenizer_files.c the one kind that transformers cleans up
+VIT_ENCODER_UNIGRAM vit/text/sentencepiece.c the one kind with scores to prepare
+VIT_ENCODER_UNIGRAM vit/text/encoder_class.c the one kind that those two classes are read with
+VIT_ENCODER_UNIGRAM vit/text/tokenizer_json.c the one kind whose vocabulary is a list
+VIT_ENCODER_BPE vit/text/tokenizer_json.c the one kind whose merges are read
+VIT_ENCODER_SENTENCE_BPE vit/text/bpe.c of the two kinds that merge, the one that ranks by scores
+OP_SPLIT vit/text/regex.c the one instruction with a second way
+OP_ATOMIC vit/text/regex.c of the two that repeat, the one that does not go back
+OP_LOOK vit/text/regex.c of the two that look ahead, the one that wants a match
+ITEM_RANGE vit/text/regex.c the one kind that holds characters, whose case may be set aside
+ANSWER_NO vit/text/regex.c whether to try further on
 VIT_STOP_EARLY vit/model/run/search.c whether to stop at once
 vit_match_by * what is said of classes that met in one of the three ways
 VIT_POLICY_NONE * whether there is one

@@ -116,16 +116,26 @@ static bool is_whole(const vit_index *index, uint64_t at) {
     return head->content == checksum(head + 1, head->size);
 }
 
+/* Reads the block at the end of what was read: the first one is ABOUT, and no other is. */
+static vit_status read_block(vit_index *index, const vit_index_head *head, vit_error *error) {
+    const bool first = index->end == 0;
+    switch ((vit_index_kind)head->kind) {
+    case VIT_INDEX_ABOUT:
+        if (!first) break;
+        return read_about(index, head, error);
+    case VIT_INDEX_ROWS:
+        if (first) break;
+        return read_rows(index, head, index->end, error);
+    }
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: has a block of the kind %u, of a later version", index->path, head->kind);
+}
+
 static vit_status read_blocks(vit_index *index, vit_error *error) {
     vit_status status = VIT_OK;
     while (status == VIT_OK && is_whole(index, index->end)) {
         const vit_index_head *head = (const void *)(index->file.data + index->end);
-        const bool first = index->end == 0;
-        if (first != (head->kind == VIT_INDEX_ABOUT) || head->kind > VIT_INDEX_ROWS)
-            return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                            "%s: has a block of the kind %u, of a later version", index->path,
-                            head->kind);
-        status = first ? read_about(index, head, error) : read_rows(index, head, index->end, error);
+        status = read_block(index, head, error);
         index->end += sizeof *head + head->size;
     }
     if (status == VIT_OK && index->end == 0)

@@ -198,22 +198,42 @@ static void write_out(vit_string *out, characters *t) {
     t->count = t->sorted = 0;
 }
 
+/* Whether a form keeps what only looks the same, and whether it joins characters again. */
+static void describe(bool *canonical_only, bool *composes, vit_form form) {
+    *canonical_only = *composes = false;
+    switch (form) {
+    case VIT_FORM_NFC:
+        *canonical_only = *composes = true;
+        break;
+    case VIT_FORM_NFD:
+        *canonical_only = true;
+        break;
+    case VIT_FORM_NFKC:
+        *composes = true;
+        break;
+    case VIT_FORM_NFKD:
+        break;
+    }
+}
+
 void vit_string_add_form(vit_string *out, const char *text, size_t length, vit_form form) {
     characters t = {0};
     size_t plain = 0; /* ASCII is all forms of itself */
+    bool canonical_only, composes;
+    describe(&canonical_only, &composes, form);
     while (plain < length && (uint8_t)text[plain] < 0x80) plain++;
     if (plain < length && plain > 0) plain--;
     vit_string_add_bytes(out, text, plain);
     for (size_t at = plain; at < length;) {
         uint32_t c;
         at += vit_utf8_get(&c, text + at);
-        if (form == VIT_FORM_NFC || form == VIT_FORM_NFD)
+        if (canonical_only)
             put_decomposed(&t, c);
         else
             put_compatible(&t, c);
     }
     sort_marks(&t);
-    if (form == VIT_FORM_NFC || form == VIT_FORM_NFKC) compose(&t);
+    if (composes) compose(&t);
     write_out(out, &t);
     vit_free(t.list);
 }

@@ -289,7 +289,41 @@ static vit_status read_quantifier(compiler *c, quantifier *q) {
 static vit_status read_alternatives(compiler *c);
 
 static bool jumps(const instruction *x) {
-    return x->op == OP_SPLIT || x->op == OP_JUMP || x->op == OP_LOOK || x->op == OP_NOT;
+    switch (x->op) {
+    case OP_SPLIT:
+    case OP_JUMP:
+    case OP_LOOK:
+    case OP_NOT:
+        return true;
+    case OP_SET:
+    case OP_REPEAT:
+    case OP_ATOMIC:
+    case OP_START:
+    case OP_END:
+    case OP_MATCH:
+        break;
+    }
+    return false;
+}
+
+/* Whether an instruction takes a character at least. */
+static bool takes(const instruction *x) {
+    switch (x->op) {
+    case OP_SET:
+        return true;
+    case OP_REPEAT:
+    case OP_ATOMIC:
+        return x->y > 0;
+    case OP_SPLIT:
+    case OP_JUMP:
+    case OP_LOOK:
+    case OP_NOT:
+    case OP_START:
+    case OP_END:
+    case OP_MATCH:
+        break;
+    }
+    return false;
 }
 
 /* Makes place for an instruction at `at`. What follows jumps among itself only. */
@@ -315,9 +349,7 @@ static bool may_be_empty(const vit_regex *r, size_t from, size_t to) {
         const instruction *x = &r->code[i];
         const bool there = jumps(x) && x->x > i && empty[x->x - from];
         const bool other = x->op == OP_SPLIT && x->y > i && empty[x->y - from];
-        const bool takes =
-            x->op == OP_SET || ((x->op == OP_REPEAT || x->op == OP_ATOMIC) && x->y > 0);
-        empty[i - from] = jumps(x) ? there || other : !takes && empty[i + 1 - from];
+        empty[i - from] = jumps(x) ? there || other : !takes(x) && empty[i + 1 - from];
     }
     const bool answer = empty[0];
     vit_free(empty);
@@ -348,7 +380,7 @@ static vit_status repeat_group(compiler *c, size_t from, const quantifier *q) {
 /* (?:...) (?i:...) (?=...) (?!...) (...) */
 static vit_status read_group(compiler *c) {
     const bool any_case = c->any_case;
-    opcode look = OP_MATCH;
+    bool looks = false;
     const size_t start = c->r->code_count;
     quantifier q;
     vit_status status = VIT_OK;
@@ -357,7 +389,8 @@ static vit_status read_group(compiler *c) {
         c->any_case = true;
         c->at += 4;
     } else if (strncmp(c->at, "(?=", 3) == 0 || strncmp(c->at, "(?!", 3) == 0) {
-        look = c->at[2] == '=' ? OP_LOOK : OP_NOT;
+        const opcode look = c->at[2] == '=' ? OP_LOOK : OP_NOT;
+        looks = true;
         c->at += 3;
         status = emit(c, (instruction){look, 0, 0, 0});
     } else if (strncmp(c->at, "(?:", 3) == 0) {
@@ -373,13 +406,13 @@ static vit_status read_group(compiler *c) {
     if (status != VIT_OK) return status;
     if (*c->at != ')') return refuse(c, "a group without its end");
     c->at++;
-    if (look != OP_MATCH) {
+    if (looks) {
         status = emit(c, (instruction){OP_MATCH, 0, 0, 0});
         if (status == VIT_OK) c->r->code[start].x = c->r->code_count;
     }
     if (status == VIT_OK) status = read_quantifier(c, &q);
     if (status != VIT_OK || q.is_one) return status;
-    return look != OP_MATCH ? refuse(c, "a repeated lookahead") : repeat_group(c, start, &q);
+    return looks ? refuse(c, "a repeated lookahead") : repeat_group(c, start, &q);
 }
 
 /* A set with its quantifier. */
@@ -558,13 +591,19 @@ static answer match(machine *m, size_t pc, size_t *at) {
             pc = x->x;
             break;
         case OP_LOOK:
-        case OP_NOT: {
-            const answer inside = match(m, pc + 1, &there);
-            if (inside == ANSWER_FAILED) return inside;
-            fits = (inside == ANSWER_YES) == (x->op == OP_LOOK);
+        case OP_NOT:
+            switch (match(m, pc + 1, &there)) {
+            case ANSWER_NO:
+                fits = x->op != OP_LOOK;
+                break;
+            case ANSWER_YES:
+                fits = x->op == OP_LOOK;
+                break;
+            case ANSWER_FAILED:
+                return ANSWER_FAILED;
+            }
             pc = x->x;
             break;
-        }
         case OP_START:
             fits = *at == 0 || m->text[*at - 1] == '\n';
             pc++;
@@ -594,7 +633,16 @@ vit_status vit_regex_find(bool *found, size_t *start, size_t *end, const vit_reg
         if (a != ANSWER_NO || *start >= length) break;
     }
     vit_free(m.ways);
-    *found = a == ANSWER_YES;
-    if (a == ANSWER_FAILED && error) *error = inside;
-    return a == ANSWER_FAILED ? inside.status : VIT_OK;
+    *found = false;
+    switch (a) {
+    case ANSWER_NO:
+        break;
+    case ANSWER_YES:
+        *found = true;
+        break;
+    case ANSWER_FAILED:
+        if (error) *error = inside;
+        return inside.status;
+    }
+    return VIT_OK;
 }

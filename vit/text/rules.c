@@ -328,21 +328,48 @@ static vit_status apply(vit_string *out, const vit_rule *r, const char *text, si
     return VIT_OK;
 }
 
-/* Whether a rule takes out the first character. */
-static bool takes_first(const vit_rule *r, const char *text, size_t length) {
-    uint32_t c;
+/* Whether a rule takes out a character that stands alone. */
+static bool takes_alone(const vit_rule *r, const char *text, size_t length) {
     vit_string alone = {0};
     vit_error ignored;
-    if (length == 0) return false;
-    const size_t bytes = vit_utf8_get(&c, text);
-    if (r->kind == VIT_RULE_STRIP) return r->left && vit_is_one_of(VIT_SPACES, c);
-    if (r->kind != VIT_RULE_REPLACE && r->kind != VIT_RULE_ACCENTS && r->kind != VIT_RULE_NMT &&
-        r->kind != VIT_RULE_BERT)
-        return false;
-    const vit_status status = apply(&alone, r, text, bytes, false, &ignored);
+    const vit_status status = apply(&alone, r, text, length, false, &ignored);
     const bool gone = status == VIT_OK && alone.length == 0;
     vit_string_free(&alone);
     return gone;
+}
+
+/* Whether a rule takes out the first character. */
+static bool takes_first(const vit_rule *r, const char *text, size_t length) {
+    uint32_t c;
+    if (length == 0) return false;
+    const size_t bytes = vit_utf8_get(&c, text);
+    switch (r->kind) {
+    case VIT_RULE_STRIP:
+        return r->left && vit_is_one_of(VIT_SPACES, c);
+    case VIT_RULE_REPLACE:
+    case VIT_RULE_ACCENTS:
+    case VIT_RULE_NMT:
+    case VIT_RULE_BERT:
+        return takes_alone(r, text, bytes);
+    case VIT_RULE_NFC:
+    case VIT_RULE_NFD:
+    case VIT_RULE_NFKC:
+    case VIT_RULE_NFKD:
+    case VIT_RULE_LOWER:
+    case VIT_RULE_PREPEND:
+    case VIT_RULE_APPEND:
+    case VIT_RULE_CHARSMAP:
+    case VIT_RULE_SENTENCEPIECE:
+    case VIT_RULE_SIGLIP:
+    case VIT_RULE_ALPHABET:
+    case VIT_RULE_BYTE_LEVEL:
+    case VIT_RULE_METASPACE:
+    case VIT_RULE_SPLIT:
+    case VIT_RULE_BERT_SPLIT:
+    case VIT_RULE_COUNT:
+        break;
+    }
+    return false;
 }
 
 vit_status vit_normalise_by(vit_string *out, const vit_rule *rule, const char *text, size_t length,

@@ -188,6 +188,19 @@ static vit_status byte_level(cutter *c, const vit_rule *r) {
     return status;
 }
 
+/* Whether the rule puts its content in front of a part that does not begin with it. */
+static bool prepends(const vit_rule *r, bool first) {
+    switch (r->prepend) {
+    case VIT_PREPEND_NEVER:
+        return false;
+    case VIT_PREPEND_ALWAYS:
+        return true;
+    case VIT_PREPEND_FIRST:
+        return first;
+    }
+    return false;
+}
+
 static vit_status metaspace(cutter *c, const vit_rule *r) {
     const size_t size = strlen(r->content);
     vit_string with = {0};
@@ -198,10 +211,8 @@ static vit_status metaspace(cutter *c, const vit_rule *r) {
             vit_string_add_bytes(&with, c->text + i, 1);
     const bool begins =
         !with.failed && with.length >= size && memcmp(with.text, r->content, size) == 0;
-    const bool prepends = !begins && (r->prepend == VIT_PREPEND_ALWAYS ||
-                                      (r->prepend == VIT_PREPEND_FIRST && c->first));
     vit_string all = {0};
-    if (prepends) vit_string_add_bytes(&all, r->content, size);
+    if (!begins && prepends(r, c->first)) vit_string_add_bytes(&all, r->content, size);
     vit_string_add_bytes(&all, with.text, with.length);
     vit_status status = VIT_OK;
     if (with.failed || all.failed)
@@ -218,6 +229,37 @@ static vit_status metaspace(cutter *c, const vit_rule *r) {
     return status;
 }
 
+static vit_status cut(cutter *c, const vit_rule *r) {
+    switch (r->kind) {
+    case VIT_RULE_BYTE_LEVEL:
+        return byte_level(c, r);
+    case VIT_RULE_METASPACE:
+        return metaspace(c, r);
+    case VIT_RULE_BERT_SPLIT:
+        return split_as_bert(c);
+    case VIT_RULE_SPLIT:
+    case VIT_RULE_NFC:
+    case VIT_RULE_NFD:
+    case VIT_RULE_NFKC:
+    case VIT_RULE_NFKD:
+    case VIT_RULE_LOWER:
+    case VIT_RULE_STRIP:
+    case VIT_RULE_REPLACE:
+    case VIT_RULE_PREPEND:
+    case VIT_RULE_APPEND:
+    case VIT_RULE_ACCENTS:
+    case VIT_RULE_NMT:
+    case VIT_RULE_BERT:
+    case VIT_RULE_CHARSMAP:
+    case VIT_RULE_SENTENCEPIECE:
+    case VIT_RULE_SIGLIP:
+    case VIT_RULE_ALPHABET:
+    case VIT_RULE_COUNT:
+        break;
+    }
+    return split_at_matches(c, r);
+}
+
 vit_status vit_cut_parts(vit_parts *parts, const vit_rule *r, vit_error *error) {
     vit_parts out = {0};
     vit_status status = VIT_OK;
@@ -226,16 +268,7 @@ vit_status vit_cut_parts(vit_parts *parts, const vit_rule *r, vit_error *error) 
         const vit_part *part = &parts->list[i];
         cutter c = {&out, parts->text.text + part->at, part->length, part->first, VIT_REGEX_STEPS,
                     error};
-        if (part->id != VIT_NO_ID)
-            status = vit_parts_put(&out, *part, error);
-        else if (r->kind == VIT_RULE_BYTE_LEVEL)
-            status = byte_level(&c, r);
-        else if (r->kind == VIT_RULE_METASPACE)
-            status = metaspace(&c, r);
-        else if (r->kind == VIT_RULE_BERT_SPLIT)
-            status = split_as_bert(&c);
-        else
-            status = split_at_matches(&c, r);
+        status = part->id != VIT_NO_ID ? vit_parts_put(&out, *part, error) : cut(&c, r);
     }
     vit_parts_free(parts);
     *parts = out;

@@ -41,12 +41,14 @@ vit_category vit_category_of(uint32_t c) {
 }
 
 bool vit_categories_named(uint32_t *set, const char *name, size_t length) {
-    static const char names[] = "CnLuLlLtLmLoMnMcMeNdNlNoPcPdPsPePiPfPoSmScSkSoZsZlZpCcCfCo";
-    _Static_assert(sizeof names == 2 * VIT_CATEGORY_COUNT + 1, "two letters for every category");
+    static const char *const names[] = {"Cn", "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd",
+                                        "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm",
+                                        "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Co"};
+    VIT_CHECK_ROWS(names, VIT_CATEGORY_COUNT);
     *set = 0;
     for (unsigned i = 0; i < VIT_CATEGORY_COUNT; i++)
-        if ((length == 1 && names[2 * i] == name[0]) ||
-            (length == 2 && memcmp(names + 2 * (size_t)i, name, 2) == 0))
+        if ((length == 1 && names[i][0] == name[0]) ||
+            (length == 2 && memcmp(names[i], name, 2) == 0))
             *set |= 1u << i;
     return *set != 0;
 }
