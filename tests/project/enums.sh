@@ -40,11 +40,13 @@ SERVE_OUTPUT_FEATURES vit/cli/serve/answer/kserve_infer.c the one output that ha
 SERVE_INPUT_PIXELS vit/cli/serve/answer/tensors.c the one input of bytes
 VIT_FILTER_NEAREST * copies pixels, has no weights
 VIT_ARITHMETIC_PILLOW * the default, which is not written, and the one that begins with columns
+VIT_ARITHMETIC_FLOAT * the one without rounding: a resampler of its own, and in transformers a class
 VIT_FIT_STRETCH * the default, which is not written
 VIT_FIT_COVER vit/image/prepare/preprocess_size.c what timm makes of a square
 VIT_ROUNDING_EVEN * the default, which is not written, and the one of timm and torchvision
 VIT_F32 * the type that weights have in memory: nothing is converted
 VIT_STEM_LINEAR vit/model/config.c the one stem that norms its patches
+VIT_ROPE_CENTERED vit/weights/configs/answer_as.c the one by which DINOv3 is known
 VIT_PATCH_PIXEL vit/model/config.c the one order whose patches are normed
 VIT_SCALE_HEAD_DIM vit/weights/export/describe.c the one that other libraries have
 VIT_SILU vit/weights/export/describe.c the one function that timm gates by
@@ -65,13 +67,16 @@ ANSWER_NO vit/text/regex.c whether to try further on
 VIT_STOP_EARLY vit/model/run/search.c whether to stop at once
 vit_match_by * what is said of classes that met in one of the three ways
 VIT_POLICY_NONE * whether there is one
+VIT_TOWER_NONE vit/weights/configs/towers.c whether there is one
 VIT_SCORING_SOFTMAX * whether a picture has one class
+VIT_SCORING_SIGMOID * whether a picture has any number of classes
 VIT_SCORING_NONE vit/cli/parts/answers.c whether there are numbers instead of classes
 VIT_TARGET_HF vit/weights/export/describe.c the one library whose config says what scores are
 VIT_TREE_TRAIN datasets/folder.c whether pictures of the part train
 VIT_PRECISION_F32 vit/train/open.c the value that an option has when it is not given
 VIT_PRECISION_F32 vit/api/model.c the same
 VIT_PRECISION_F32 vit/weights/file/model_file.c the same
+VIT_SPLIT_TEST vit/cli/vit-evaluate.c the same
 VIT_I8 * the one type of weights that have scales beside them
 VIT_REPORT_DONE vit/train/monitor.c whether it is over
 VIT_PREPARE_UNKNOWN * whether it is known

@@ -13,12 +13,44 @@ typedef struct axis {
     float *weights; /* [out][room] */
 } axis;
 
-static float weigh(vit_filter filter, float x) {
+/* How far a filter reaches, in pixels; 0: there is no such filter in floating point. */
+static float reach_of(vit_filter filter) {
+    switch (filter) {
+    case VIT_FILTER_BILINEAR:
+        return 1;
+    case VIT_FILTER_BICUBIC:
+        return 2;
+    case VIT_FILTER_NEAREST:
+    case VIT_FILTER_BOX:
+    case VIT_FILTER_LANCZOS:
+    case VIT_FILTER_HAMMING:
+    case VIT_FILTER_COUNT:
+        break;
+    }
+    return 0;
+}
+
+static float weigh_bicubic(float x) {
     const float a = -.5F;
-    x = fabsf(x);
-    if (filter == VIT_FILTER_BILINEAR) return x < 1 ? 1 - x : 0;
     if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
     return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
+}
+
+static float weigh(vit_filter filter, float x) {
+    x = fabsf(x);
+    switch (filter) {
+    case VIT_FILTER_BILINEAR:
+        return x < 1 ? 1 - x : 0;
+    case VIT_FILTER_BICUBIC:
+        return weigh_bicubic(x);
+    case VIT_FILTER_NEAREST:
+    case VIT_FILTER_BOX:
+    case VIT_FILTER_LANCZOS:
+    case VIT_FILTER_HAMMING:
+    case VIT_FILTER_COUNT:
+        break;
+    }
+    return 0;
 }
 
 static void axis_free(axis *a) {
@@ -29,7 +61,7 @@ static void axis_free(axis *a) {
 
 static vit_status axis_new(axis *a, size_t in, size_t out, vit_filter filter, vit_error *error) {
     const float scale = (float)in / (float)out, inverse = scale >= 1 ? 1 / scale : 1;
-    const float reach = (filter == VIT_FILTER_BILINEAR ? 1.F : 2.F) * (scale >= 1 ? scale : 1);
+    const float reach = reach_of(filter) * (scale >= 1 ? scale : 1);
     *a = (axis){.in = in, .out = out, .room = 2 * (size_t)ceilf(reach) + 1};
     a->first = vit_alloc(out, sizeof *a->first);
     a->count = vit_alloc(out, sizeof *a->count);
@@ -98,7 +130,7 @@ vit_status vit_image_resize_float(vit_image *out, const vit_image *in, size_t wi
                         "resize: the picture has %zu channels, expected 1 or 3; convert it to grey "
                         "or RGB first",
                         in->channels);
-    if (filter != VIT_FILTER_BILINEAR && filter != VIT_FILTER_BICUBIC)
+    if (reach_of(filter) == 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "resize: the filter is \"%s\", expected bilinear or bicubic in floating "
                         "point",

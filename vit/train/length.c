@@ -43,9 +43,9 @@ static vit_status measure_step(vit_run *run, double *seconds, double probing, vi
     const double start = vit_clock();
     while (status == VIT_OK && !is_over) {
         const bool is_late = vit_run_writes(run) && vit_clock() - start >= probing;
-        vit_trainer_say(run->trainer, is_late ? VIT_WORD_LATE : 0);
+        vit_trainer_say(run->trainer, is_late ? 1U << VIT_WORD_LATE : 0);
         status = probe(run, step++, error);
-        is_over = vit_trainer_heard(run->trainer) & VIT_WORD_LATE;
+        is_over = vit_trainer_heard(run->trainer) >> VIT_WORD_LATE & 1;
     }
     *seconds = (vit_clock() - start) / (double)(step - 2);
     return status;

@@ -274,12 +274,25 @@ static bool save_is_due(const vit_run *run) {
            vit_clock() - run->saving.tried > 60 * (minutes > 0 ? minutes : DEFAULT_SAVE_MINUTES);
 }
 
+/* Whether this rank has this to say. */
+static bool is_due(const vit_run *run, vit_word word) {
+    switch (word) {
+    case VIT_WORD_STOP:
+        return run->stop_asked;
+    case VIT_WORD_SAVE:
+        return vit_run_writes(run) && save_is_due(run);
+    case VIT_WORD_LATE:
+        return vit_run_writes(run) && vit_clock() > run->plan.deadline;
+    case VIT_WORDS:
+        break;
+    }
+    return false;
+}
+
 /* What is due, and what this rank says of it in the next step. */
 static unsigned words(const vit_run *run) {
-    unsigned said = run->stop_asked ? VIT_WORD_STOP : 0;
-    if (!vit_run_writes(run)) return said;
-    if (save_is_due(run)) said |= VIT_WORD_SAVE;
-    if (vit_clock() > run->plan.deadline) said |= VIT_WORD_LATE;
+    unsigned said = 0;
+    for (vit_word word = 0; word < VIT_WORDS; word++) said |= (unsigned)is_due(run, word) << word;
     return said;
 }
 
@@ -337,7 +350,7 @@ static vit_status run_steps(vit_run *run, vit_error *error) {
         vit_status status = one_step(run, step, error);
         if (status != VIT_OK) return status;
         const unsigned heard = run->options->cluster ? vit_trainer_heard(run->trainer) : words(run);
-        if (heard & VIT_WORD_LATE && step + 1 < run->plan.steps) {
+        if (heard >> VIT_WORD_LATE & 1 && step + 1 < run->plan.steps) {
             run->plan.steps = step + 1;
             vit_run_note(run, "out of time: stopping at step %llu of %llu",
                          (unsigned long long)run->plan.steps,
@@ -345,9 +358,9 @@ static vit_status run_steps(vit_run *run, vit_error *error) {
         }
         if (step + 1 == run->plan.steps || ends_pass(run, step + 1))
             status = end_epoch(run, error);
-        else if (heard & VIT_WORD_SAVE && vit_run_is_healthy(run)) /* no state of skipped steps */
-            try_to_save(run);
-        if (status == VIT_OK && heard & VIT_WORD_STOP && step + 1 < run->plan.steps)
+        else if (heard >> VIT_WORD_SAVE & 1 && vit_run_is_healthy(run))
+            try_to_save(run); /* no state of skipped steps */
+        if (status == VIT_OK && heard >> VIT_WORD_STOP & 1 && step + 1 < run->plan.steps)
             status = stop(run, error);
         if (status == VIT_OK && !report_step(run)) status = ask_to_stop(run, error);
         if (status != VIT_OK) return status;

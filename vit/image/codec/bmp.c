@@ -16,7 +16,20 @@ enum {
     MAX_COLORS = 256,
 };
 
-typedef enum compression { PLAIN, RLE8, RLE4, MASKS } compression;
+typedef enum compression { PLAIN, RLE8, RLE4, MASKS, COMPRESSION_COUNT } compression;
+
+/* Those that are read, with the bits a pixel that they may have. */
+static const struct {
+    const char *name;
+    unsigned least_bits, most_bits;
+    bool has_runs, has_nibbles, has_masks;
+} compressions[] = {
+    [PLAIN] = {"", 1, 32, false, false, false},
+    [RLE8] = {"RLE8", 8, 8, true, false, false},
+    [RLE4] = {"RLE4", 4, 4, true, true, false},
+    [MASKS] = {"masks", 16, 32, false, false, true},
+};
+VIT_CHECK_ROWS(compressions, COMPRESSION_COUNT);
 
 /* The places of a pixel's samples, and whether the last of them is alpha. */
 typedef struct layout {
@@ -103,17 +116,18 @@ static vit_status read_palette(bmp *b, size_t header, size_t colors) {
 }
 
 static vit_status check_compression(const bmp *b, size_t header, uint32_t found) {
-    static const char *const names[] = {"", "RLE8", "RLE4", "masks", "JPEG", "PNG"};
-    const bool is_known = found <= MASKS && !(header == OS2_HEADER && found == MASKS);
-    const bool fits = found == PLAIN || (found == RLE8 && b->bits == 8) ||
-                      (found == RLE4 && b->bits == 4) || (found == MASKS && b->bits >= 16);
-    if (!is_known)
+    const char *name = found < COMPRESSION_COUNT ? compressions[found].name
+                       : found == 4              ? "JPEG"
+                       : found == 5              ? "PNG"
+                                                 : NULL;
+    if (found >= COMPRESSION_COUNT || (header == OS2_HEADER && compressions[found].has_masks))
         return vit_source_refuse(b->source,
                                  "has compression %u%s%s; 0 to 3 are read: save it as a PNG", found,
-                                 found < 6 ? ", " : "", found < 6 ? names[found] : "");
-    if (fits) return VIT_OK;
+                                 name ? ", " : "", name ? name : "");
+    if (b->bits >= compressions[found].least_bits && b->bits <= compressions[found].most_bits)
+        return VIT_OK;
     return vit_source_corrupt(b->source, "%u bits a pixel with compression %s", b->bits,
-                              names[found]);
+                              compressions[found].name);
 }
 
 static vit_status check_bits(const bmp *b) {
@@ -158,7 +172,7 @@ static vit_status read_header(bmp *b) {
     b->compression = (compression)found;
     if (b->bits <= 8) return read_palette(b, header, is_core ? 0 : vit_le32(h + 32));
     if (b->data == 0) b->data = FILE_HEADER + header;
-    if (b->compression == MASKS) return read_masks(b, header);
+    if (compressions[b->compression].has_masks) return read_masks(b, header);
     b->layout = find_layout(b->bits, NULL);
     return VIT_OK;
 }
@@ -249,7 +263,7 @@ static vit_status skip(runs *r, size_t count) {
 
 /* `count` pixels: of the two indices of a byte in turn, or of the bytes that follow. */
 static vit_status put_run(runs *r, size_t count, bool is_literal) {
-    const bool has_nibbles = r->bmp->compression == RLE4;
+    const bool has_nibbles = compressions[r->bmp->compression].has_nibbles;
     const size_t bytes = !is_literal ? 1 : has_nibbles ? (count + 1) / 2 : count;
     vit_status status = VIT_OK;
     if ((size_t)(r->end - r->next) < bytes) return vit_source_truncated(r->bmp->source);
@@ -308,8 +322,7 @@ vit_status vit_bmp_read(vit_image *out, const vit_source *source, bool header) {
     const size_t channels = b.layout && b.layout->has_alpha ? 4 : 3;
     status = vit_image_new(out, source->name, b.width, b.height, channels, source->error);
     if (status != VIT_OK) return status;
-    const bool has_runs = b.compression == RLE8 || b.compression == RLE4;
-    status = has_runs ? read_runs(&b, out) : read_rows(&b, out);
+    status = compressions[b.compression].has_runs ? read_runs(&b, out) : read_rows(&b, out);
     if (status != VIT_OK) vit_image_free(out);
     return status;
 }

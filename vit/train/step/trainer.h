@@ -36,13 +36,13 @@ void vit_trainer_reset(vit_trainer *trainer, uint64_t seed);
  * training pictures should be 1. */
 vit_status vit_trainer_weigh(vit_trainer *trainer, const double *weights, vit_error *error);
 
-/* What ranks tell each other in a step: bits of words, combined by OR. */
+/* What ranks tell each other in a step: word i is bit i of words, which are combined by OR. */
 typedef enum vit_word {
-    VIT_WORD_STOP = 1, /* a rank was asked to stop */
-    VIT_WORD_SAVE = 2, /* rank 0: a checkpoint is due */
-    VIT_WORD_LATE = 4, /* rank 0: the time is over */
+    VIT_WORD_STOP, /* a rank was asked to stop */
+    VIT_WORD_SAVE, /* rank 0: a checkpoint is due */
+    VIT_WORD_LATE, /* rank 0: the time is over */
+    VIT_WORDS,
 } vit_word;
-#define VIT_WORDS 3
 
 /* Says `words` in the next step; afterwards vit_trainer_heard returns those of all ranks. In one
  * process it returns the same. */
