@@ -419,7 +419,7 @@ static void test_options(void **state) {
     assert_says(&error, VIT_ERROR_ARGUMENT, "\"keras\"",
                 "timm, hf, torchvision, npz, onnx or pytorch");
     assert_int_equal(convert("out", NULL, "f64", false, &n, &error), VIT_ERROR_ARGUMENT);
-    assert_says(&error, VIT_ERROR_ARGUMENT, "\"f64\"", "f32, bf16 or f16");
+    assert_says(&error, VIT_ERROR_ARGUMENT, "\"f64\"", "f32, bf16, f16 or int8");
     assert_int_equal(convert(".", "timm", NULL, false, &n, &error), VIT_ERROR_ARGUMENT);
     assert_says(&error, VIT_ERROR_ARGUMENT, ". is there already", "directory");
     assert_int_equal(convert("no/where", "timm", NULL, false, &n, &error), VIT_ERROR_IO);
