@@ -238,12 +238,14 @@ static void check_opened(expected *e, const road *r, const char *cpu, int thread
 }
 
 /* All in two ways, one for each precision; the first road of a network on scalar C and with several
- * threads, too. */
+ * threads, too. Where bfloat16 is plain C, which takes minutes for all, the first two roads have it.
+ */
 static void check_road(expected *e, const road *r) {
     const char *bf16 = check_bf16_cpu();
+    const bool is_slow = bf16 && strcmp(bf16, "scalar") == 0;
     if (e->roads++ == 0) check_opened(e, r, "scalar", 3, VIT_PRECISION_F32);
     check_opened(e, r, vit_cpu_name(vit_cpu_detect()), 1, VIT_PRECISION_F32);
-    if (bf16) check_opened(e, r, bf16, 1, VIT_PRECISION_BF16);
+    if (bf16 && (!is_slow || e->roads <= 2)) check_opened(e, r, bf16, 1, VIT_PRECISION_BF16);
 }
 
 /* ---- published networks ---- */

@@ -216,8 +216,9 @@ static const vit_command command = {
              "      the model has the same bytes as that of one (docs/cluster.md)\n",
     .notes =
         "Progress is on standard error, the result on standard output. Ctrl-C (or\n"
-        "SIGTERM, SIGUSR1, SIGHUP) finishes the step and saves a checkpoint, in NAME.checkpoint\n"
-        "beside the model if there is no --checkpoint; a second one ends at once.\n"
+        "SIGTERM, SIGUSR1, SIGHUP) finishes the step and saves a checkpoint, in\n"
+        "NAME.checkpoint beside the model if there is no --checkpoint; a second one ends\n"
+        "at once.\n"
         "Exit status: 0 done, 1 failed, 2 wrong usage, 129, 130 or 143 interrupted.\n" VIT_CPU_NOTE
         "; in f32 the model is the same with each.\n",
     .options = options,

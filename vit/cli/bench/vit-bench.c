@@ -39,9 +39,9 @@ static const vit_option options[] = {
     {VIT_OPTION(COUNT, "tokens", tokens, "N"), .help = "read: of each text (default: 20)", .min = 1,
      .max = 16384},
     VIT_THREADS_OPTION(settings, "threads (default: as many as there are processors)"),
-    {VIT_OPTION(CHOICE, "precision", precision, "f32|bf16|int8"), .optional = true,
-     .help = "of matrix products (default: f32, a training's preset's);\n"
-             "int8: infer and read",
+    {VIT_OPTION(CHOICE, "precision", precision, "P"), .optional = true,
+     .help = "f32, bf16, or for infer and read int8: of matrix\n"
+             "products (default: f32, a training's preset's)",
      .choices = vit_precision_names},
     {VIT_FLAG("recompute", recompute), .help = "train: keep only the input of each block for the\n"
                                                "backward pass, and recompute the rest"},

@@ -45,13 +45,13 @@ extern const char *const vit_turn_names[];      /* "model", "exif", "never", NUL
     .name = "precision", .kind = VIT_OPTION_CHOICE, .argument = "P", .help = (what), \
     .choices = vit_precision_names
 /* Of a program that answers, for an int `precision` (a vit_precision) in its settings. */
-#define VIT_PRECISION_OPTION(settings)                                                \
-    {                                                                                 \
-        VIT_PRECISION_ROW("f32, bf16 or int8: the matrix products; bfloat16 is\n"     \
-                          "faster if the processor has it, int8 rounds weights and\n" \
-                          "activations of the blocks to 8 bits (default: f32; int8\n" \
-                          "of a file of 8-bit weights)"),                             \
-            .offset = offsetof(settings, precision)                                   \
+#define VIT_PRECISION_OPTION(settings)                                        \
+    {                                                                         \
+        VIT_PRECISION_ROW("f32, bf16 or int8: the matrix products; bf16 is\n" \
+                          "faster if the processor has it; int8 rounds the\n" \
+                          "blocks' weights and activations to 8 bits\n"       \
+                          "(default: f32; int8 of a file of 8-bit weights)"), \
+            .offset = offsetof(settings, precision)                           \
     }
 
 /* For programs that answer: takes f32, with a note, in place of a precision that this processor
@@ -86,12 +86,11 @@ void vit_precision_here(const vit_command *command, int *precision);
                     "config.json beside them"                            \
     }
 /* --as, for `const char *as` in the settings. */
-#define VIT_AS_OPTION(settings)                                                 \
-    {                                                                           \
-        VIT_OPTION(TEXT, "as", as, "LIBRARY"),                                  \
-            .help = "of published weights that libraries answer differently:\n" \
-                    "as timm, hf or meta (default: as their own library;\n"     \
-                    "docs/weights.md)"                                          \
+#define VIT_AS_OPTION(settings)                                          \
+    {                                                                    \
+        VIT_OPTION(TEXT, "as", as, "LIBRARY"),                           \
+            .help = "of weights that libraries answer differently: as\n" \
+                    "timm, hf or meta (default: their own library)"      \
     }
 #define VIT_LABELS_OPTION(settings)                                          \
     {                                                                        \
