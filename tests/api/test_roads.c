@@ -16,8 +16,11 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Of the largest of a row of logits or features: roundings of 2^-9, through two or three blocks. */
-#define ROUNDED_BOUND .03
+/* How far a rounded answer may be away, of the largest of a row of logits or features: bfloat16
+ * rounds by 2^-9, 8 bits by 2^-8 of a row's largest, through two or three blocks of random weights.
+ */
+static const double bounds[VIT_PRECISION_COUNT] = {
+    [VIT_PRECISION_BF16] = .03, [VIT_PRECISION_INT8] = .08};
 
 static char project[4096];
 
@@ -140,16 +143,16 @@ typedef struct expected {
     size_t roads; /* so far */
 } expected;
 
-static void assert_near(const float *got, const float *want, size_t count) {
+static void assert_near(const float *got, const float *want, size_t count, double bound) {
     const double difference = check_difference(got, want, count);
-    if (!(difference > 0 && difference <= ROUNDED_BOUND))
+    if (!(difference > 0 && difference <= bound))
         fail_msg("what is rounded is %.3g of the largest away from f32", difference);
 }
 
-static void check_near(const answers *rounded, const answers *f32) {
-    assert_near(rounded->logits, f32->logits, PICTURES * f32->classes);
-    assert_near(rounded->embeddings, f32->embeddings, PICTURES * f32->features);
-    assert_near(rounded->prepared, f32->prepared, PREPARED * f32->classes);
+static void check_near(const answers *rounded, const answers *f32, double bound) {
+    assert_near(rounded->logits, f32->logits, PICTURES * f32->classes, bound);
+    assert_near(rounded->embeddings, f32->embeddings, PICTURES * f32->features, bound);
+    assert_near(rounded->prepared, f32->prepared, PREPARED * f32->classes, bound);
 }
 
 /* Takes *got over. */
@@ -158,7 +161,8 @@ static void check_answers(expected *e, answers *got, vit_precision precision) {
     if (!e->known[precision]) {
         *want = *got;
         e->known[precision] = true;
-        if (precision != VIT_PRECISION_F32) check_near(got, &e->rows[VIT_PRECISION_F32]);
+        if (precision != VIT_PRECISION_F32)
+            check_near(got, &e->rows[VIT_PRECISION_F32], bounds[precision]);
         return;
     }
     assert_int_equal(got->classes, want->classes);
@@ -238,7 +242,8 @@ static void check_opened(expected *e, const road *r, const char *cpu, int thread
 }
 
 /* All in two ways, one for each precision; the first road of a network on scalar C and with several
- * threads, too. Where bfloat16 is plain C, which takes minutes for all, the first two roads have it.
+ * threads, too. Where bfloat16 is plain C, which takes minutes for all, the first two roads have
+ * it.
  */
 static void check_road(expected *e, const road *r) {
     const char *bf16 = check_bf16_cpu();
