@@ -211,7 +211,7 @@ static const vit_command command = {
              "      can be interrupted and run again; the model has the same bytes\n"
              "  vit-train --data digits --epochs 5 --seeds 0,1,2 --log digits.jsonl\n"
              "      three trainings, their mean and their standard deviation\n"
-             "  mpirun -np 4 vit-train --data cifar10 --out model.safetensors\n"
+             "  mpirun -np 4 vit-train --data digits --out model.safetensors\n"
              "      four processes, on one machine or on several, built with make MPI=1;\n"
              "      the model has the same bytes as that of one (docs/cluster.md)\n",
     .notes =
