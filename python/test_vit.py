@@ -51,7 +51,9 @@ class TestVit(unittest.TestCase):
         names = [name for name, kind in vars(vit._api).items()
                  if isinstance(kind, type) and name.startswith("vit_") and
                  issubclass(kind, vit.ctypes.Structure)]
-        source = '#include "vit/maps.h"\n#include "vit/texts.h"\n#include <stdio.h>\n' + "".join(
+        headers = sorted((HERE.parent / "vit").glob("*.h"))
+        source = "#include <stdio.h>\n" + "".join(
+            [f'#include "vit/{header.name}"\n' for header in headers] +
             ["int main(void) {"] + [
                 f'printf("%zu ", sizeof({name}));' for name in names] + ["}"])
         with tempfile.TemporaryDirectory() as directory:
