@@ -328,7 +328,7 @@ static void check_other_size(const char *directory) {
     }
     assert_int_equal(vit_model_describe(m).height, larger.height);
     vit_model_free(m);
-    expected sized = {0};
+    expected sized = {.roads = 2}; /* not in plain C */
     check_road(&sized, &larger);
     free_expected(&sized);
 }

@@ -1,5 +1,6 @@
 /* The page, which is part of the program. */
 #include "vit/cli/serve/route.h"
+#include "vit/cli/serve/server.h"
 
 extern const char *const serve_page_html[], *const serve_page_css[], *const serve_page_js[];
 extern const char *const serve_search_html[], *const serve_search_js[];
@@ -42,7 +43,9 @@ void serve_search_script(serve_request *request, serve_reply *reply) {
     reply_lines(reply, "text/javascript; charset=utf-8", serve_search_js);
 }
 
+/* The part of the page that teaches: nothing where the server does not. */
 void serve_page_teach(serve_request *request, serve_reply *reply) {
-    (void)request;
-    reply_lines(reply, "text/javascript; charset=utf-8", serve_page_teach_js);
+    static const char *const nothing[] = {NULL};
+    reply_lines(reply, "text/javascript; charset=utf-8",
+                request->server->teachings ? serve_page_teach_js : nothing);
 }
