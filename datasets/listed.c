@@ -1,5 +1,6 @@
 #include "datasets/listed.h"
 #include "datasets/listed_table.h"
+#include "vit/base/order.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
@@ -179,11 +180,6 @@ static size_t class_of(const vit_tree *tree, const listed *l, const char *class)
 
 /* ---- files ---- */
 
-static int compare_ids(const void *a, const void *b) {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The classes of a row, which has any number of them; one that comes twice counts once. */
 static vit_status add_classes(vit_tree_file *file, const vit_tree *tree, const listed *l,
                               const vit_listed_row *r, vit_error *error) {
@@ -194,7 +190,7 @@ static vit_status add_classes(vit_tree_file *file, const vit_tree *tree, const l
     for (size_t i = 0; i < r->class_count; i++, class += strlen(class) + 1)
         file->class_ids[i] = (uint32_t)class_of(tree, l, class);
     if (r->class_count > 0)
-        qsort(file->class_ids, r->class_count, sizeof *file->class_ids, compare_ids);
+        qsort(file->class_ids, r->class_count, sizeof *file->class_ids, vit_compare_ids);
     for (size_t i = 0; i < r->class_count; i++)
         if (i == 0 || file->class_ids[i] != file->class_ids[i - 1])
             file->class_ids[file->class_id_count++] = file->class_ids[i];

@@ -3,10 +3,12 @@
 . "$(dirname "$0")/../shell"
 
 why=""
-command -v mpicc >/dev/null && command -v mpirun >/dev/null || why="there is no MPI (scripts/setup --mpi)"
+command -v mpicc >/dev/null && command -v mpirun >/dev/null ||
+    why="there is no MPI (scripts/setup --mpi)"
 [ "$BUILD" = "$tree/build" ] || why="it is for the build without other flags"
 [ -z "$why" ] || { skips "training on several processes" "$why"; exit 0; }
-env -u BUILD make -s -C "$tree" MPI=1 FLAGS=kept build/mpi/bin/vit-train build/mpi/bin/vit-evaluate \
+env -u BUILD make -s -C "$tree" MPI=1 FLAGS=kept build/mpi/bin/vit-train \
+    build/mpi/bin/vit-evaluate \
     >said 2>&1 || { result "make MPI=1" 1; exit 1; }
 mpi=$tree/build/mpi/bin
 . "$tree/scripts/cluster"

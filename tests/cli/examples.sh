@@ -54,7 +54,7 @@ run_example() {
     vit-read*) steps=" --length 4" ;;
     esac
     # Those of several processes, which cluster.sh tries, with one.
-    sh -c "$(echo "$1" | sed -E 's/--(minutes|epochs) [0-9.]+/--steps 2/; s/^mpirun -np [0-9] //')$steps"
+    sh -c "$(echo "${1#mpirun -np ? }" | sed -E 's/--(minutes|epochs) [0-9.]+/--steps 2/')$steps"
 }
 
 # Those of vit-train first: their models are named by others.

@@ -20,7 +20,9 @@ check "a package for Debian" "$tree/scripts/deb" "$BUILD" "$version"
 cp "$package" first.deb
 check "again" "$tree/scripts/deb" "$BUILD" "$version"
 check "is the same bytes" cmp "$package" first.deb
-check "it names the libraries that it needs" sh -c "dpkg-deb -f first.deb Depends | grep -q libjansson4"
+check "it names the libraries that it needs" sh -c \
+    "dpkg-deb -f first.deb Depends | grep -q libjansson4"
 mkdir root && dpkg-deb -x first.deb root
 check "and its programs run" sh -c "root/usr/bin/vit-info --version | grep -q '$version'"
-check "with the models that are in it" sh -c "cd / && env -u VIT_MODELS '$PWD/root/usr/bin/vit-info' mnist | grep -q 28x28x1"
+check "with the models that are in it" sh -c \
+    "cd / && env -u VIT_MODELS '$PWD/root/usr/bin/vit-info' mnist | grep -q 28x28x1"

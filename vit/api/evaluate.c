@@ -2,6 +2,7 @@
 #include "datasets/dataset.h"
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
+#include "vit/base/order.h"
 #include "vit/base/size.h"
 #include "vit/base/text.h"
 #include "vit/formats/json.h"
@@ -159,11 +160,6 @@ static vit_status fail_strange(const vit_dataset *d, const vit_model *m, const v
                     name, model.count, d->name, ours, theirs);
 }
 
-static int compare_ids(const void *a, const void *b) {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Numbers of pictures of classes that the model does not know: [classes of the data]. */
 static vit_status list_unknown(vit_evaluation *result, const vit_dataset *d, const size_t *images,
                                vit_error *error) {
@@ -227,7 +223,7 @@ static bool keep_known_in_lists(const chosen *c, const vit_match *match, size_t 
                 ids[kept++] = (uint32_t)to;
         }
         for (size_t k = kept; k < count; k++) ids[k] = UINT32_MAX; /* is none */
-        if (count > 0) qsort(ids, count, sizeof *ids, compare_ids);
+        if (count > 0) qsort(ids, count, sizeof *ids, vit_compare_ids);
         knows = knows || kept > 0;
     }
     return knows;

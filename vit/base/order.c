@@ -11,3 +11,8 @@ void vit_top_k(const float *values, size_t count, size_t k, size_t *indices) {
         if (place < k) indices[place] = i;
     }
 }
+
+int vit_compare_ids(const void *a, const void *b) {
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}

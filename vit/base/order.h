@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Whether values[a] comes before values[b]. */
 static inline bool vit_comes_before(const float *values, size_t a, size_t b) {
@@ -11,5 +12,8 @@ static inline bool vit_comes_before(const float *values, size_t a, size_t b) {
     if (x != x || y != y) return y != y && (x == x || a < b);
     return x > y || (x == y && a < b);
 }
+
+/* For qsort of numbers of 32 bits: the smallest first. */
+int vit_compare_ids(const void *a, const void *b);
 
 #endif

@@ -190,6 +190,17 @@ vit_status vit_read_file(vit_bytes *out, const char *path, size_t limit, vit_err
     return status;
 }
 
+vit_status vit_secret(uint8_t *bytes, size_t size, vit_error *error) {
+    const int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    size_t got = 0;
+    ssize_t n = 1;
+    while (fd >= 0 && got < size && (n = read_some(fd, bytes + got, size - got)) > 0)
+        got += (size_t)n;
+    if (fd >= 0) close(fd);
+    if (fd >= 0 && got == size) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_IO, "/dev/urandom cannot be read");
+}
+
 vit_status vit_map_file(vit_bytes *out, const char *path, vit_error *error) {
     *out = (vit_bytes){0};
     int fd;

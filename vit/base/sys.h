@@ -111,6 +111,10 @@ vit_status vit_remove_directory(const char *path, vit_error *error);
 /* Removes a file, which may be missing. */
 vit_status vit_remove_file(const char *path, vit_error *error);
 
+/* bytes[0..size): random ones that nobody can guess, from the system. VIT_ERROR_IO if it has none.
+ */
+vit_status vit_secret(uint8_t *bytes, size_t size, vit_error *error);
+
 /* ---- locks between processes ---- */
 
 /* Creates the file `path`, unless it exists, and locks it until vit_lock_drop or until the process

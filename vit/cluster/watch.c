@@ -141,11 +141,9 @@ vit_status vit_watch_listen(vit_watch **out, vit_watch_place *place, int size, v
     *place = (vit_watch_place){0};
     vit_watch *w = *out = new_watch((size_t)size - 1, true);
     if (!w) return vit_fail_memory(error, "the watch of the ranks", sizeof *w);
-    const int random = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-    const bool drawn =
-        random >= 0 && read(random, w->secret, sizeof w->secret) == (ssize_t)sizeof w->secret;
-    if (random >= 0) close(random);
-    if (drawn) w->listener = listen_anywhere(&place->port, size);
+    const vit_status status = vit_secret(w->secret, sizeof w->secret, error);
+    if (status != VIT_OK) return status;
+    w->listener = listen_anywhere(&place->port, size);
     if (w->listener < 0)
         return vit_fail_errno(error, errno, "rank 0 cannot listen for the other ranks");
     memcpy(place->secret, w->secret, sizeof w->secret);

@@ -17,12 +17,6 @@ void vit_wilson(double *low, double *high, size_t right, size_t count) {
     *high = fmin(1, (middle + half) / (1 + z * z / n));
 }
 
-static size_t likeliest(const float *logits, size_t classes) {
-    size_t best = 0;
-    for (size_t k = 1; k < classes; k++) best = logits[k] > logits[best] ? k : best;
-    return best;
-}
-
 vit_status vit_calibrate(double *temperature, double *threshold, const float *without,
                          const vit_samples *x, vit_error *error) {
     uint16_t *labels = vit_alloc(x->pictures, sizeof *labels);
@@ -74,7 +68,9 @@ vit_status vit_count_answers(vit_learnt *out, const float *without, const vit_sa
     }
     for (size_t i = 0; i < x->pictures; i++) {
         const float *z = without + i * c;
-        const size_t answer = likeliest(z, c), label = x->labels[i];
+        const size_t label = x->labels[i];
+        size_t answer;
+        vit_top_k(z, c, 1, &answer);
         counts[label * c + answer]++;
         if (answer == label) continue;
         wrong[found++] = (vit_suspect){i, answer, vit_softmax_one(z, c, answer, out->temperature),

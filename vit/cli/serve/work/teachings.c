@@ -53,13 +53,12 @@ void serve_teachings_free(serve_teachings *t, serve_models *models) {
 }
 
 /* id: 128 bits that nobody can guess. */
-static bool draw_id(char id[SERVE_TEACHING_ID + 1]) {
-    unsigned char bits[SERVE_TEACHING_ID / 2];
-    FILE *file = fopen("/dev/urandom", "rb");
-    const bool fine = file && fread(bits, 1, sizeof bits, file) == sizeof bits;
-    if (file) fclose(file);
-    for (size_t i = 0; fine && i < sizeof bits; i++) snprintf(id + 2 * i, 3, "%02x", bits[i]);
-    return fine;
+static vit_status draw_id(char id[SERVE_TEACHING_ID + 1], vit_error *error) {
+    uint8_t bits[SERVE_TEACHING_ID / 2];
+    const vit_status status = vit_secret(bits, sizeof bits, error);
+    for (size_t i = 0; status == VIT_OK && i < sizeof bits; i++)
+        snprintf(id + 2 * i, 3, "%02x", bits[i]);
+    return status;
 }
 
 /* Makes room for one more; the list's lock is held. */
@@ -85,8 +84,7 @@ vit_status serve_teaching_begin(serve_teaching **out, serve_teachings *t, serve_
     serve_teaching *one = *out = vit_alloc(1, sizeof *one);
     vit_status status = one ? vit_teaching_new(&one->teaching, model->model, &options, error)
                             : vit_fail_memory(error, "a teaching", sizeof *one);
-    if (status == VIT_OK && !draw_id(one->id))
-        status = vit_fail(error, VIT_ERROR_IO, "/dev/urandom cannot be read");
+    if (status == VIT_OK) status = draw_id(one->id, error);
     if (status != VIT_OK) {
         if (one) vit_teaching_free(one->teaching);
         vit_free(one);
