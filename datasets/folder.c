@@ -247,8 +247,12 @@ static vit_status note_left_out(vit_dataset *out, const left_out *l, vit_error *
 static vit_status note_layout(vit_dataset *out, const vit_tree *tree, const char *path,
                               vit_error *error) {
     vit_status status = VIT_OK;
+    const bool is_part =
+        tree->stray && vit_tree_kind_of(vit_path_last(tree->stray)) != VIT_TREE_KINDS;
     if (tree->strays == 1)
-        status = vit_dataset_note(out, error, "left out: %s: lies beside the classes", tree->stray);
+        status = vit_dataset_note(out, error, "left out: %s: %s", tree->stray,
+                                  is_part ? "holds no folders of classes, so it is no part"
+                                          : "lies beside the classes");
     if (tree->strays > 1)
         status = vit_dataset_note(out, error,
                                   "left out: %s and %zu more files or folders that lie beside the "
@@ -276,31 +280,6 @@ static vit_string left_out_text(const left_out *l) {
     if (l->count > VIT_UNREADABLE_NAMED)
         vit_string_add(&text, "; %zu files in all that cannot be read", l->count);
     return text;
-}
-
-/* FORMAT if classes are called as parts are: a folder "train" among many others may be one of
- * vehicles, any other such name is a part that was not recognised. */
-static vit_status check_names(const vit_tree *tree, const char *path, vit_error *error) {
-    size_t named = 0, first = 0;
-    bool trains = true;
-    for (size_t i = tree->class_count; i-- > 0;) {
-        const vit_tree_kind kind = vit_tree_kind_of(tree->classes[i]);
-        if (kind == VIT_TREE_KINDS) continue;
-        trains = trains && kind == VIT_TREE_TRAIN;
-        first = i;
-        named++;
-    }
-    if (named == 0 || (named == 1 && trains && tree->class_count > 2)) return VIT_OK;
-    if (tree->class_count == 1)
-        return vit_fail(error, VIT_ERROR_FORMAT,
-                        "%s: its folder %s holds pictures, expected a folder for each class in it, "
-                        "or a table of their classes beside it (train.csv)",
-                        path, tree->classes[first]);
-    return vit_fail(error, VIT_ERROR_FORMAT,
-                    "%s: one of its %zu classes would be called %s, as a part of data is: a part "
-                    "holds a folder for each class (train/CLASS/..., test/CLASS/...); if it is a "
-                    "class, allow it (--parts-are-classes)",
-                    path, tree->class_count, tree->classes[first]);
 }
 
 /* There must be two or more classes, each with a training picture. */
@@ -368,7 +347,7 @@ static vit_status check_parts(const vit_tree *tree, const left_out *l, const cha
     if (o->need & VIT_PART_VAL && tree->has_val && tree->val.count == 0)
         return lacks(tree, " to choose by", l, path, error);
     if ((o->need | o->want) & train && tree->has_train) {
-        vit_status status = o->parts_are_classes ? VIT_OK : check_names(tree, path, error);
+        vit_status status = o->parts_are_classes ? VIT_OK : vit_tree_check_names(tree, path, error);
         return status == VIT_OK ? check_classes(tree, l, path, o->empty_classes, error) : status;
     }
     return tree->test.count + tree->val.count > 0 ? VIT_OK : lacks(tree, "", l, path, error);
@@ -531,7 +510,8 @@ static vit_status finish(vit_dataset *out, vit_tree *tree, left_out *l, const ch
                                  : tree->test.count > 0 ? &tree->test
                                                         : &tree->val;
     hash_part(out->checksum, first, true);
-    vit_status status = hand_over(&out->train, &tree->train, multi_label, error);
+    vit_status status = vit_tree_note_inner(out, tree, first, error);
+    if (status == VIT_OK) status = hand_over(&out->train, &tree->train, multi_label, error);
     if (status == VIT_OK) status = hand_over(&out->val, &tree->val, multi_label, error);
     if (status == VIT_OK) status = hand_over(&out->test, &tree->test, multi_label, error);
     if (status == VIT_OK && tree->test_is_val) {

@@ -1,3 +1,4 @@
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "datasets/listed_table.h"
 #include "datasets/reader.h"
 #include "vit/base/sys.h"
@@ -6,6 +7,7 @@
 #include "vit/formats/json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -50,6 +52,16 @@ void vit_listed_table_clear(vit_listed_table *t) {
     *t = (vit_listed_table){0};
 }
 
+/* The part of an absolute path that begins in the directory of the table; the whole path if it lies
+ * elsewhere or is relative. */
+static const char *from_directory(const vit_listed_table *t, const char *path) {
+    char *real = *path == '/' ? realpath(t->directory, NULL) : NULL;
+    const size_t length = real ? strlen(real) : 0;
+    const bool is_inside = real && strncmp(path, real, length) == 0 && path[length] == '/';
+    free(real);
+    return is_inside ? path + length + strspn(path + length, "/") : path;
+}
+
 /* Whether a path leads out of the directory that it is relative to. */
 static bool leads_out(const char *path) {
     if (*path == '/') return true;
@@ -81,10 +93,12 @@ static vit_status add_row(vit_listed_table *t, const char *file, const char *cla
     if (*file == 0 || (*class == 0 && !t->multi_label))
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: line %zu: has no %s", t->path, line,
                         *file == 0 ? "name of a file" : "class");
+    file = from_directory(t, file);
     if (leads_out(file))
         return vit_fail(error, VIT_ERROR_FORMAT,
-                        "%s: line %zu: \"%s\" leads out of the folder of the table", t->path, line,
-                        file);
+                        "%s: line %zu: \"%s\" leads out of the folder of the table: expected a "
+                        "name beside the table or in folders there",
+                        t->path, line, file);
     vit_listed_row *rows = vit_make_room(t->rows, t->row_count, &t->row_capacity, sizeof *rows,
                                          "rows of a table", error);
     if (!rows) return VIT_ERROR_MEMORY;

@@ -39,6 +39,10 @@ const char *vit_listing_find(const vit_listing *directory, const char *name) {
 
 #define NAMES_SHOWN 4
 
+static const char no_classes[] =
+    "pictures need classes: put those of a class into a folder of its name, or write a table "
+    "metadata.csv with the columns file_name and label";
+
 /* What people download that is not read, by the ends of the names, and what to do about it. */
 static const struct {
     const char *end, *advice;
@@ -60,6 +64,14 @@ static const struct {
      "are saved as train_images.npy, train_labels.npy, test_images.npy, ..."},
     {"digitStruct.mat", "SVHN's whole house numbers are not read: its single digits are, "
                         "train_32x32.mat and test_32x32.mat"},
+    {".jpg", no_classes},
+    {".JPG", no_classes},
+    {".jpeg", no_classes},
+    {".JPEG", no_classes},
+    {".png", no_classes},
+    {".PNG", no_classes},
+    {".webp", no_classes},
+    {".tif", no_classes},
     {"unlabeled_X.bin", "pictures without labels: STL-10's train_X.bin and train_y.bin are read"},
 };
 
@@ -94,8 +106,8 @@ static vit_status nothing_known(const vit_listing *directory, vit_error *error) 
                      directory->path, holds.text, advice);
     else
         status = vit_fail(error, VIT_ERROR_FORMAT,
-                          "%s: holds no data set that is known: expected %s; found %s",
-                          directory->path, expects.text, holds.text);
+                          "%s: holds no data set that is known: found %s; expected %s",
+                          directory->path, holds.text, expects.text);
     vit_string_free(&holds);
     vit_string_free(&expects);
     return status;

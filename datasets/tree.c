@@ -417,10 +417,11 @@ static vit_status scan_other(vit_tree *tree, vit_tree_part *part, const char *di
     vit_status status = list_folders(&names, &count, tree, directory, error);
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
         if (!find_class(tree, names[i], &label))
-            status = vit_fail(error, VIT_ERROR_MISMATCH,
-                              "%s: has a folder %s, which the training part has not: its pictures "
-                              "could not be answered",
-                              directory, names[i]);
+            status =
+                vit_fail(error, VIT_ERROR_MISMATCH,
+                         "%s: its folder %s is no class of the training part: move it out of the "
+                         "data, or sort its pictures into the folders of classes",
+                         directory, names[i]);
         else
             status = walk_class(part, directory, names[i], label, error);
     }

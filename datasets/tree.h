@@ -76,6 +76,15 @@ vit_status vit_tree_test_all(vit_tree *tree, vit_error *error);
 /* *t = the classes of each file: one, if it is of a folder. */
 vit_status vit_tree_list_classes(vit_texts *t, const vit_tree_part *part, vit_error *error);
 
+/* FORMAT if classes are called as parts are, or hold folders that are: a folder "train" among many
+ * others may be one of vehicles, any other such name is a part that was not recognised. */
+vit_status vit_tree_check_names(const vit_tree *tree, const char *path, vit_error *error);
+
+/* Adds a note if folders lie in the folder of a class, and may be meant as classes themselves.
+ * part: one whose files have their paths. */
+vit_status vit_tree_note_inner(vit_dataset *out, const vit_tree *tree, const vit_tree_part *part,
+                               vit_error *error);
+
 void vit_tree_part_free(vit_tree_part *part);
 void vit_tree_free(vit_tree *tree);
 

@@ -595,7 +595,7 @@ typedef struct vit_train_options {
      * a tenth of them but 1,000 at most. The temperature is fitted on them */
     vit_optional val;
     bool empty_classes;     /* allow classes without a training picture */
-    bool parts_are_classes; /* allow classes that are called train, val or test, as parts are */
+    bool parts_are_classes; /* allow classes called train, val or test, or with such folders */
     uint64_t seed;
     int threads;    /* 0: OMP_NUM_THREADS where it is set, else as many as the process may use; does
                        not affect the result */

@@ -442,10 +442,11 @@ static void test_unknown_names(void **state) {
 
 static void test_unknown_directories(void **state) {
     refuse(directory, BOTH, VIT_ERROR_FORMAT, "found nothing", "train-images-idx3-ubyte");
-    const char *names[] = {"f.txt", "b.png", "a.png", "e", "d", "c"};
+    const char *names[] = {"f.txt", "b", "a", "e", "d", "c"};
     for (int i = 0; i < 6; i++) put(names[i], "", 0);
-    refuse(directory, BOTH, VIT_ERROR_FORMAT, "expected IDX files",
-           "found a.png, b.png, c, d and 2 more");
+    refuse(directory, BOTH, VIT_ERROR_FORMAT, "expected IDX files", "found a, b, c, d and 2 more");
+    put("0.jpg", "", 0);
+    refuse(directory, BOTH, VIT_ERROR_FORMAT, "found 0.jpg, a", "pictures need classes");
 }
 
 /* Runs in the temporary directory, with VIT_DATA as given. */

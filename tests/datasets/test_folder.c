@@ -138,11 +138,12 @@ static void test_parts(void **state) {
     put_class("d/val/dog", 1, 32, 9); /* of two, one is val */
     open_set(&set, "d", &three);
     assert_int_equal(set.val.count, 1);
-    assert_note(&set, "left out: d/validation: lies beside the classes");
+    assert_note(&set, "left out: d/validation: holds no folders of classes, so it is no part");
     vit_dataset_close(&set);
 
     put_class("d/test/fox", 1, 32, 9);
-    refuse_set("d", &any, VIT_ERROR_MISMATCH, "d/test: has a folder fox", "training part has not");
+    refuse_set("d", &any, VIT_ERROR_MISMATCH, "d/test: its folder fox",
+               "no class of the training part");
 }
 
 /* A folder without parts is tested with all that it holds, unless it is what was trained on. */
@@ -189,7 +190,7 @@ static void test_train_part_alone(void **state) {
     open_set(&set, "d", &train_needed);
     assert_true(set.train.count == 10 && set.test.count == 2);
     assert_note(&set, "neither test/ nor val/");
-    assert_note(&set, "left out: d/test: lies beside the classes");
+    assert_note(&set, "left out: d/test: holds no folders of classes, so it is no part");
     vit_dataset_close(&set);
 }
 
@@ -214,7 +215,8 @@ static void test_names_alike(void **state) {
     assert_true(set.test.labels[0] == set.train.labels[0]);
     vit_dataset_close(&set);
     put_class("d/test/cafe", 2, 32, 10);
-    refuse_set("d", &any, VIT_ERROR_MISMATCH, "has a folder cafe,", "has not");
+    refuse_set("d", &any, VIT_ERROR_MISMATCH, "folder cafe is no class of the training part",
+               "move it out");
     put_class("e/train", 4, 32, 10);
     refuse_set("e", &any, VIT_ERROR_FORMAT, "its folder train holds pictures", "train.csv");
     put_class("f/pets/cat", 3, 32, 10);
@@ -241,6 +243,37 @@ static void test_class_called_train(void **state) {
 }
 
 /* ---- sizes ---- */
+
+/* Folders within classes: parts are refused, others are said. */
+static void test_folders_in_classes(void **state) {
+    vit_dataset set;
+    vit_dataset_options allowed = train_needed;
+    put_class("d/cat/train", 3, 32, 10);
+    put_class("d/cat/test", 3, 32, 20);
+    put_class("d/dog/train", 3, 32, 30);
+    put_class("d/dog/test", 3, 32, 40);
+    refuse_set("d", &train_needed, VIT_ERROR_FORMAT,
+               "d: class cat holds the folders train and test",
+               "expected the parts first, train/cat and test/cat");
+    allowed.parts_are_classes = true;
+    open_set(&set, "d", &allowed);
+    assert_note(&set, "the classes are cat, dog; each has the folders test and train");
+    vit_dataset_close(&set);
+    put_class("e/animals/cat", 3, 32, 10);
+    put_class("e/animals/dog", 3, 32, 20);
+    put_class("e/animals/owl", 3, 32, 20);
+    put_class("e/things", 3, 32, 30);
+    open_set(&set, "e", &train_needed);
+    assert_note(&set, "in animals/cat, ..., animals/dog are all of one class, animals");
+    vit_dataset_close(&set);
+    put_class("f/a/one", 3, 32, 10); /* a single folder, or pictures beside it */
+    put_class("f/b/one", 3, 32, 10);
+    put_class("f/b/two", 3, 32, 10);
+    put_class("f/b", 3, 32, 10);
+    open_set(&set, "f", &train_needed);
+    assert_false(has_note(&set, "one class"));
+    vit_dataset_close(&set);
+}
 
 static void expect_side(const char *data, size_t side) {
     vit_dataset set;
@@ -483,6 +516,7 @@ int main(void) {
         IN_DIRECTORY(test_test_part_alone),
         IN_DIRECTORY(test_names_alike),
         IN_DIRECTORY(test_class_called_train),
+        IN_DIRECTORY(test_folders_in_classes),
         IN_DIRECTORY(test_sides),
         IN_DIRECTORY(test_preparation),
         IN_DIRECTORY(test_given_preparation),

@@ -105,6 +105,20 @@ static void test_kaggle(void **state) {
     check_cats_and_dogs("d", 12, 2);
 }
 
+/* An absolute name is one of the folder if it begins with the folder's. */
+static void test_absolute_names(void **state) {
+    (void)state;
+    char here[1024], form[1200];
+    put_pictures("d/images", 12);
+    assert_non_null(getcwd(here, sizeof here));
+    snprintf(form, sizeof form, "%s/d/images/%%d.png,%%s\n", here);
+    put_rows("d/train.csv", "image,label", form, 12);
+    check_cats_and_dogs("d", 10, 2);
+    snprintf(form, sizeof form, "%s/dd/images/%%d.png,%%s\n", here);
+    put_rows("d/train.csv", "image,label", form, 12);
+    refuse_set("d", &both, VIT_ERROR_FORMAT, "line 2", "leads out of the folder of the table");
+}
+
 static void test_numbers_are_in_order(void **state) {
     (void)state;
     vit_dataset set;
@@ -324,6 +338,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(test_imagefolder),
         IN_DIRECTORY(test_kaggle),
+        IN_DIRECTORY(test_absolute_names),
         IN_DIRECTORY(test_numbers_are_in_order),
         IN_DIRECTORY(test_folders_with_a_table),
         IN_DIRECTORY(test_checksum),

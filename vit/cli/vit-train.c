@@ -61,8 +61,8 @@ static const vit_option options[] = {
      .help = "name every file that is left out, not only three"},
     {VIT_FLAG("empty-classes", empty_classes), .help = "allow classes without pictures"},
     {VIT_FLAG("parts-are-classes", parts_are_classes),
-     .help = "allow folders of classes that are called train, val\n"
-             "or test, as parts are"},
+     .help = "allow classes that are called train, val or test, as\n"
+             "parts are, or hold such folders"},
     {VIT_OPTION(TEXT, "preset", preset, "NAME|FILE"),
      .help = "network and recipe: mnist, mnist-quick, mnist-best,\n"
              "fashion, fashion-best, digits, cifar10, cifar10-30min,\n"

@@ -12,6 +12,9 @@
 /* Classes are unbalanced if the largest has at least this many times the smallest's pictures. */
 #define UNBALANCED 3
 
+/* How many names of classes are shown. */
+#define NAMES_SHOWN 10
+
 static const char *name_of(const vit_dataset *d, size_t class, char number[32]) {
     if (d->labels) return d->labels[class];
     return vit_format_double(number, (double)class);
@@ -45,6 +48,19 @@ static vit_status weigh(vit_run *run, const size_t *counts, const extremes *e, v
     const vit_status status = vit_trainer_weigh(run->trainer, weights, error);
     vit_free(weights);
     return status;
+}
+
+/* Names what the data called the classes: what was read as a class may be meant as something else.
+ */
+static void note_names(const vit_run *run) {
+    const vit_dataset *d = &run->data;
+    vit_string text = {0};
+    if (!d->label_memory) return;
+    for (size_t i = 0; i < d->classes && i < NAMES_SHOWN; i++)
+        vit_string_add(&text, "%s%s", i > 0 ? ", " : "", d->labels[i]);
+    if (d->classes > NAMES_SHOWN) vit_string_add(&text, ", ...");
+    if (!text.failed) vit_run_note(run, "%zu classes: %s", d->classes, text.text);
+    vit_string_free(&text);
 }
 
 /* counts: [classes], of the training pictures. */
@@ -124,6 +140,7 @@ vit_status vit_run_check_classes(vit_run *run, vit_error *error) {
     const size_t classes = run->data.classes;
     note_unchosen(run);
     if (classes == 0) return VIT_OK; /* the answers are texts */
+    note_names(run);
     note_uncalibrated(run);
     size_t *counts = vit_alloc(classes, sizeof *counts);
     if (!counts) return vit_fail_memory(error, "classes", classes * sizeof *counts);

@@ -1,0 +1,147 @@
+/* Folders that may mean something else than what they are read as. */
+#include "datasets/reader.h"
+#include "datasets/tree.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+
+#include <string.h>
+
+/* ---- the folders in a class ---- */
+
+/* Those that hold a class's pictures: the first two, and how many there are. */
+typedef struct inner {
+    const char *first, *second;
+    size_t first_length, second_length;
+    size_t folders, files; /* files: pictures of the class that are in none of them */
+} inner;
+
+/* The folder in its class's folder that a file lies in; NULL: none. */
+static const char *folder_of(const vit_tree_file *file, size_t *length) {
+    const char *name = file->class ? NULL : strchr(file->path + file->name, '/');
+    if (!name) return NULL;
+    const size_t n = strcspn(name + 1, "/");
+    *length = n;
+    return name[1 + n] ? name + 1 : NULL;
+}
+
+static bool is_same(const char *a, size_t n, const char *b, size_t m) {
+    return a && b && n == m && strncmp(a, b, n) == 0;
+}
+
+/* of[class] = its folders. The files of a folder stand beside each other. */
+static void find_inner(inner *of, const vit_tree_part *part) {
+    const char *last = NULL;
+    size_t last_length = 0, length = 0;
+    for (size_t i = 0; i < part->count; i++) {
+        inner *in = &of[part->files[i].label];
+        const char *folder = folder_of(&part->files[i], &length);
+        const bool is_new = i == 0 || part->files[i].label != part->files[i - 1].label ||
+                            !is_same(folder, length, last, last_length);
+        last = folder;
+        last_length = length;
+        if (!folder) in->files++;
+        if (!folder || !is_new) continue;
+        if (in->folders++ == 0) {
+            in->first = folder;
+            in->first_length = length;
+        } else if (in->folders == 2) {
+            in->second = folder;
+            in->second_length = length;
+        }
+    }
+}
+
+/* Whether every class has the same two folders and no other pictures. */
+static bool are_alike(const inner *of, size_t classes) {
+    for (size_t i = 0; i < classes; i++)
+        if (of[i].folders < 2 || of[i].files > 0 ||
+            !is_same(of[i].first, of[i].first_length, of[0].first, of[0].first_length) ||
+            !is_same(of[i].second, of[i].second_length, of[0].second, of[0].second_length))
+            return false;
+    return classes > 1;
+}
+
+vit_status vit_tree_note_inner(vit_dataset *out, const vit_tree *tree, const vit_tree_part *part,
+                               vit_error *error) {
+    size_t class = 0;
+    vit_status status = VIT_OK;
+    inner *of = vit_alloc(tree->class_count, sizeof *of);
+    if (!of) return vit_fail_memory(error, "classes", tree->class_count * sizeof *of);
+    find_inner(of, part);
+    while (class < tree->class_count && (of[class].folders < 2 || of[class].files > 0)) class ++;
+    const inner *in = &of[class];
+    if (are_alike(of, tree->class_count))
+        status = vit_dataset_note(
+            out, error,
+            "the classes are %s, %s%s; each has the folders %.*s and %.*s: if these are the "
+            "classes, name one of the folders around them as the data, or call those train and "
+            "test",
+            tree->classes[0], tree->classes[1], tree->class_count > 2 ? ", ..." : "",
+            (int)in->first_length, in->first, (int)in->second_length, in->second);
+    else if (class < tree->class_count)
+        status = vit_dataset_note(out, error,
+                                  "the pictures in %s/%.*s%s%s/%.*s are all of one class, %s",
+                                  tree->classes[class], (int)in->first_length, in->first,
+                                  in->folders > 2 ? ", ..., " : " and ", tree->classes[class],
+                                  (int)in->second_length, in->second, tree->classes[class]);
+    vit_free(of);
+    return status;
+}
+
+/* ---- names of parts ---- */
+
+/* FORMAT if a class holds folders that are called train and test or val. */
+static vit_status check_inner(const vit_tree *tree, const char *path, vit_error *error) {
+    const vit_tree_part *const parts[] = {&tree->train, &tree->test};
+    const char *trains = NULL, *others = NULL;
+    size_t train_length = 0, other_length = 0, length, label = SIZE_MAX;
+    for (size_t p = 0; p < VIT_COUNT(parts); p++) {
+        for (size_t i = 0; i < parts[p]->count; i++) {
+            const vit_tree_file *file = &parts[p]->files[i];
+            const char *folder = folder_of(file, &length);
+            char name[64];
+            if (file->label != label) trains = others = NULL;
+            label = file->label;
+            if (!folder || length >= sizeof name) continue;
+            memcpy(name, folder, length);
+            name[length] = 0;
+            const vit_tree_kind kind = vit_tree_kind_of(name);
+            if (kind == VIT_TREE_TRAIN) trains = folder, train_length = length;
+            if (kind == VIT_TREE_TEST || kind == VIT_TREE_VAL)
+                others = folder, other_length = length;
+            if (!trains || !others) continue;
+            const int n = (int)train_length, m = (int)other_length;
+            return vit_fail(error, VIT_ERROR_FORMAT,
+                            "%s: class %s holds the folders %.*s and %.*s, which are called as "
+                            "parts are: expected the parts first, %.*s/%s and %.*s/%s; if all "
+                            "pictures of a class belong together, allow it (--parts-are-classes)",
+                            path, tree->classes[label], n, trains, m, others, n, trains,
+                            tree->classes[label], m, others, tree->classes[label]);
+        }
+    }
+    return VIT_OK;
+}
+
+vit_status vit_tree_check_names(const vit_tree *tree, const char *path, vit_error *error) {
+    size_t named = 0, first = 0;
+    bool trains = true;
+    for (size_t i = tree->class_count; i-- > 0;) {
+        const vit_tree_kind kind = vit_tree_kind_of(tree->classes[i]);
+        if (kind == VIT_TREE_KINDS) continue;
+        trains = trains && kind == VIT_TREE_TRAIN;
+        first = i;
+        named++;
+    }
+    if (named == 0 || (named == 1 && trains && tree->class_count > 2))
+        return check_inner(tree, path, error);
+    if (tree->class_count == 1)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: its folder %s holds pictures, expected a folder for each class in it, "
+                        "or a table of their classes beside it (train.csv)",
+                        path, tree->classes[first]);
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "%s: one of its %zu classes would be called %s, as a part of data is: a part "
+                    "holds a folder for each class (train/CLASS/..., test/CLASS/...); if it is a "
+                    "class, allow it (--parts-are-classes)",
+                    path, tree->class_count, tree->classes[first]);
+}
