@@ -9,7 +9,8 @@ import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
 HEADERS = [HERE.parent / "vit" / name
-           for name in ("vit.h", "maps.h", "texts.h", "teach.h", "labels.h")]
+           for name in ("vit.h", "cluster.h", "tensors.h", "maps.h", "texts.h", "teach.h",
+                        "labels.h")]
 OUT = HERE / "vit" / "_api.py"
 
 SCALARS = {"size_t": "c_size_t", "int": "c_int", "bool": "c_bool", "double": "c_double",

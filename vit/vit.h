@@ -11,14 +11,17 @@
  *     vit_session_free(session);
  *     vit_model_free(model);
  *
- * vit/maps.h explains what an answer is based on; vit/texts.h is for models that write texts.
+ * vit/cluster.h (several processes) and vit/tensors.h (the tensors of a file) come with this
+ * header. vit/maps.h explains what an answer is based on; vit/texts.h is for models that write
+ * texts.
  *
  * Rules that hold for every function here:
  *   - A function that can fail returns a vit_status and, when that is not VIT_OK, has written one
  *     sentence for a person into `error` (which may be NULL): the file, tensor or option, the
  *     value found, what was expected. On failure, `*out` is NULL and nothing is left to free.
- *   - Nothing is printed, the process never exits, no global is changed; the host's locale, its
- *     OpenMP settings and its floating-point mode are as they were when a call returns.
+ *   - Nothing is printed, the process never exits (vit_cluster_close may end lost ranks), no global
+ *     is changed; the host's locale, its OpenMP settings and its floating-point mode are as they
+ *     were when a call returns.
  *   - Wherever a function takes `options`, NULL means the same as a structure of zeros. A field of
  * 0, NULL or false is not given; where 0 can be meant, the field is a vit_optional.
  *   - What `vit_x_new` or `vit_x_load` makes is freed by `vit_x_free`, which accepts NULL, as
@@ -197,40 +200,6 @@ typedef struct vit_convert_options {
  * layout cannot express. On failure nothing is left behind. */
 VIT_API vit_status vit_convert(const vit_convert_options *options, vit_error *error);
 
-/* ---- the tensors of a file ------------------------------------------------------------------- */
-
-/* The tensors in a file of weights, whether or not they form a model that this library can run:
- * safetensors, a sharded checkpoint, .npz, PyTorch's .pth (docs/formats.md). */
-typedef struct vit_tensor_list vit_tensor_list;
-typedef struct vit_tensor_info {
-    const char *name;
-    const char *type;      /* element type: "F32", "BF16", "I64", ... */
-    size_t dims, shape[8]; /* [dims] */
-    size_t count;          /* elements: the product of shape */
-} vit_tensor_info;
-
-/* Statistics of a tensor's finite elements; NaN where it has none. */
-typedef struct vit_tensor_statistics {
-    double min, max, mean, std; /* std: of the population, not an estimate from a sample */
-    size_t finite;              /* elements that are neither NaN nor infinite */
-} vit_tensor_statistics;
-
-/* Opens a file, the index of a sharded checkpoint, or a directory that holds one of these. */
-VIT_API vit_status vit_tensor_list_load(vit_tensor_list **out, const char *path, vit_error *error);
-VIT_API void vit_tensor_list_free(vit_tensor_list *list);
-VIT_API const char *vit_tensor_list_path(
-    const vit_tensor_list *list); /* the file that was opened */
-VIT_API const char *vit_tensor_list_kind(const vit_tensor_list *list); /* "safetensors", ... */
-
-/* The tensors, ordered by name; index < count. Strings live as long as the list. */
-VIT_API size_t vit_tensor_list_count(const vit_tensor_list *list);
-VIT_API vit_tensor_info vit_tensor_list_at(const vit_tensor_list *list, size_t index);
-
-/* Reads a tensor and computes its statistics. UNSUPPORTED for element types that hold no weights:
- * integers and BOOL. */
-VIT_API vit_status vit_tensor_list_measure(const vit_tensor_list *list, size_t index,
-                                           vit_tensor_statistics *out, vit_error *error);
-
 /* ---- classification ------------------------------------------------------------------------- */
 
 typedef struct vit_session vit_session;
@@ -360,33 +329,8 @@ typedef struct vit_arrays {
     vit_array_part train, val, test; /* if test is absent, val stands in for it */
 } vit_arrays;
 
-/* ---- several processes ----------------------------------------------------------------------- */
-
-/* The processes, called ranks and numbered from 0, that mpirun or srun started together, on one
- * machine or on several. They make the same calls with the same options, each from the thread that
- * opened the cluster, and share the work: the results have the same bytes for any number of them.
- * Rank 0 writes the files. */
+/* Processes that compute together: vit/cluster.h, which is included below. */
 typedef struct vit_cluster vit_cluster;
-
-/* The MPI that the library was built with, "Open MPI 4.1.4"; "": none, a process is alone. */
-VIT_API const char *vit_cluster_kind(void);
-
-/* *out: the ranks that this process was started with, or NULL if it is alone. Once in a process,
- * before it makes files or threads. UNSUPPORTED if it was started as one of several, and the
- * library was built without MPI. */
-VIT_API vit_status vit_cluster_open(vit_cluster **out, vit_error *error);
-
-/* NULL stands for a process that is alone: 0 of 1. */
-VIT_API int vit_cluster_rank(const vit_cluster *cluster);
-VIT_API int vit_cluster_size(const vit_cluster *cluster);
-
-/* Whether this rank is to tell the person about an error: of one that all ranks returned, only rank
- * 0 is. */
-VIT_API bool vit_cluster_reports(const vit_cluster *cluster);
-
-/* status: what the last call with the cluster returned. Waits for the other ranks; if they cannot
- * come, as it is an error of this rank alone, it ends the processes of all ranks. Takes NULL. */
-VIT_API void vit_cluster_close(vit_cluster *cluster, vit_status status);
 
 /* ---- evaluation ----------------------------------------------------------------------------- */
 
@@ -605,9 +549,9 @@ typedef struct vit_train_options {
     vit_precision precision; /* F32: the preset's, which "precision=f32" in `set` overrides */
     vit_callback *callback;
     void *user;
-    vit_cluster
-        *cluster;         /* the ranks that train together; NULL: this process alone. Does not
-                             affect the model. Only rank 0's output, and its checkpoints, are used */
+    /* the ranks that train together; NULL: this process alone. Does not affect the model. Only rank
+     * 0's output, and its checkpoints, are used */
+    vit_cluster *cluster;
     bool shard_optimizer; /* each rank keeps and updates only its part of the optimiser's state:
                              less memory, the same model */
 } vit_train_options;
@@ -639,5 +583,8 @@ VIT_API vit_status vit_find_lr(vit_lr_search *out, const vit_train_options *opti
 #ifdef __cplusplus
 }
 #endif
+
+#include "vit/cluster.h"
+#include "vit/tensors.h"
 
 #endif

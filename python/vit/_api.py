@@ -137,26 +137,6 @@ class vit_convert_options(Structure):
     ]
 
 
-class vit_tensor_info(Structure):
-    _fields_ = [
-        ("name", c_char_p),
-        ("type", c_char_p),
-        ("dims", c_size_t),
-        ("shape", c_size_t * 8),
-        ("count", c_size_t),
-    ]
-
-
-class vit_tensor_statistics(Structure):
-    _fields_ = [
-        ("min", c_double),
-        ("max", c_double),
-        ("mean", c_double),
-        ("std", c_double),
-        ("finite", c_size_t),
-    ]
-
-
 class vit_session_options(Structure):
     _fields_ = [
         ("threads", c_int),
@@ -394,6 +374,26 @@ class vit_lr_search(Structure):
         ("count", c_size_t),
         ("lr", c_double * 160),
         ("loss", c_double * 160),
+    ]
+
+
+class vit_tensor_info(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("type", c_char_p),
+        ("dims", c_size_t),
+        ("shape", c_size_t * 8),
+        ("count", c_size_t),
+    ]
+
+
+class vit_tensor_statistics(Structure):
+    _fields_ = [
+        ("min", c_double),
+        ("max", c_double),
+        ("mean", c_double),
+        ("std", c_double),
+        ("finite", c_size_t),
     ]
 
 
@@ -635,14 +635,6 @@ FUNCTIONS = {
     "vit_model_describe": (vit_model_info, [c_void_p]),
     "vit_model_label": (c_char_p, [c_void_p, c_size_t]),
     "vit_convert": (c_int, [POINTER(vit_convert_options), POINTER(vit_error)]),
-    "vit_tensor_list_load": (c_int, [POINTER(c_void_p), c_char_p, POINTER(vit_error)]),
-    "vit_tensor_list_free": (None, [c_void_p]),
-    "vit_tensor_list_path": (c_char_p, [c_void_p]),
-    "vit_tensor_list_kind": (c_char_p, [c_void_p]),
-    "vit_tensor_list_count": (c_size_t, [c_void_p]),
-    "vit_tensor_list_at": (vit_tensor_info, [c_void_p, c_size_t]),
-    "vit_tensor_list_measure": (c_int, [c_void_p, c_size_t, POINTER(vit_tensor_statistics),
-        POINTER(vit_error)]),
     "vit_precision_available": (c_bool, [c_int, c_char_p]),
     "vit_session_new": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_session_options),
         POINTER(vit_error)]),
@@ -669,12 +661,6 @@ FUNCTIONS = {
     "vit_model_probabilities": (None, [c_void_p, POINTER(c_float), POINTER(c_float)]),
     "vit_model_scores": (None, [c_void_p, c_int, POINTER(c_float), POINTER(c_float)]),
     "vit_top_k": (None, [POINTER(c_float), c_size_t, c_size_t, POINTER(c_size_t)]),
-    "vit_cluster_kind": (c_char_p, []),
-    "vit_cluster_open": (c_int, [POINTER(c_void_p), POINTER(vit_error)]),
-    "vit_cluster_rank": (c_int, [c_void_p]),
-    "vit_cluster_size": (c_int, [c_void_p]),
-    "vit_cluster_reports": (c_bool, [c_void_p]),
-    "vit_cluster_close": (None, [c_void_p, c_int]),
     "vit_evaluate": (c_int, [c_void_p, POINTER(vit_evaluate_options), POINTER(vit_evaluation),
         POINTER(vit_error)]),
     "vit_evaluation_clear": (None, [POINTER(vit_evaluation)]),
@@ -684,6 +670,20 @@ FUNCTIONS = {
     "vit_preset_json": (c_char_p, [c_size_t, POINTER(c_char_p)]),
     "vit_train": (c_int, [POINTER(c_void_p), POINTER(vit_train_options), POINTER(vit_error)]),
     "vit_find_lr": (c_int, [POINTER(vit_lr_search), POINTER(vit_train_options),
+        POINTER(vit_error)]),
+    "vit_cluster_kind": (c_char_p, []),
+    "vit_cluster_open": (c_int, [POINTER(c_void_p), POINTER(vit_error)]),
+    "vit_cluster_rank": (c_int, [c_void_p]),
+    "vit_cluster_size": (c_int, [c_void_p]),
+    "vit_cluster_reports": (c_bool, [c_void_p]),
+    "vit_cluster_close": (None, [c_void_p, c_int]),
+    "vit_tensor_list_load": (c_int, [POINTER(c_void_p), c_char_p, POINTER(vit_error)]),
+    "vit_tensor_list_free": (None, [c_void_p]),
+    "vit_tensor_list_path": (c_char_p, [c_void_p]),
+    "vit_tensor_list_kind": (c_char_p, [c_void_p]),
+    "vit_tensor_list_count": (c_size_t, [c_void_p]),
+    "vit_tensor_list_at": (vit_tensor_info, [c_void_p, c_size_t]),
+    "vit_tensor_list_measure": (c_int, [c_void_p, c_size_t, POINTER(vit_tensor_statistics),
         POINTER(vit_error)]),
     "vit_method_name": (c_char_p, [c_int]),
     "vit_method_takes_passes": (c_bool, [c_int]),

@@ -50,7 +50,7 @@ serve=
     for file in libvit.a libvit.so libvit.so.0 pkgconfig/libvit.pc; do
         echo "./usr/lib/x/$file"
     done
-    printf './usr/include/vit/%s.h\n' labels maps teach texts vit
+    printf './usr/include/vit/%s.h\n' cluster labels maps teach tensors texts vit
     cd "$tree" && find models -maxdepth 1 -name '*.safetensors' -o -maxdepth 1 -name '*.json' |
         sed 's|^|./usr/share/vit/|'
 } | sort >expected

@@ -41,8 +41,8 @@ def url(picture):
 
 
 def form(pictures):
-    body = b"".join(b'--b\r\nContent-Disposition: form-data; name="p"; filename="%d.png"\r\n\r\n%s\r\n'
-                    % (i, p) for i, p in enumerate(pictures)) + b"--b--\r\n"
+    part = b'--b\r\nContent-Disposition: form-data; name="p"; filename="%d.png"\r\n\r\n%s\r\n'
+    body = b"".join(part % (i, p) for i, p in enumerate(pictures)) + b"--b--\r\n"
     return body, {"Content-Type": "multipart/form-data; boundary=b"}
 
 
@@ -77,7 +77,8 @@ def routes(s):
     check("the picture in both classes is doubted", doubted and doubted[0]["picture"] in (0, 16),
           said)
     status, said = asked(s, "POST", f"/v1/teach/{other}/forget?picture=16")
-    check("a picture is forgotten", said["learnt"]["accuracy"] == 1 and said["pictures"] == 16, said)
+    check("a picture is forgotten", said["learnt"]["accuracy"] == 1 and said["pictures"] == 16,
+          said)
     status, said = asked(s, "POST", f"/v1/teach/{other}/correct?picture=0&class=c")
     check("a picture is corrected", [c["pictures"] for c in said["classes"]] == [7, 8, 1], said)
     status, said = asked(s, "GET", f"/v1/teach/{one}")
@@ -85,7 +86,8 @@ def routes(s):
           said["classes"] == [{"name": n, "pictures": 5} for n in ("light", "dark")], said)
     status, said = asked(s, "GET", "/v1/teach")
     check("the list has both, without their ids",
-          sorted(t["pictures"] for t in said["teachings"]) == [10, 16] and one not in str(said), said)
+          sorted(t["pictures"] for t in said["teachings"]) == [10, 16] and one not in str(said),
+          said)
     files(s, one)
     for path, what in ((f"/v1/teach/{'0' * 32}", 404), (f"/v1/teach/{one}/dance", 404),
                        (f"/v1/teach/{one}/forget?picture=99", 400),
@@ -111,7 +113,8 @@ def files(s, one):
         check("the model file answers the same", there["label"] == here["label"] == "dark" and
               abs(there["probability"] - here["probability"]) < 1e-5, (there, here))
         status, _, onnx = s.ask("GET", f"/v1/teach/{one}/onnx")
-        check("ONNX is given", status == 200 and len(onnx) > 100000 and b"vit" in onnx[:200], status)
+        check("ONNX is given", status == 200 and len(onnx) > 100000 and b"vit" in onnx[:200],
+              status)
         status, _, tar = s.ask("GET", f"/v1/teach/{one}/pytorch")
         names = tarfile.open(fileobj=io.BytesIO(tar)).getnames() if status == 200 else []
         check("PyTorch's files are given", names == [

@@ -1,5 +1,4 @@
 /* vit-train: trains a network and writes the model. */
-#include <math.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -7,6 +6,7 @@
 
 #include "vit/base/sys.h"
 #include "vit/cli/parts/interrupt.h"
+#include "vit/cli/parts/lr_results.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/runs.h"
 #include "vit/cli/parts/seeds.h"
@@ -382,48 +382,6 @@ static bool on_search(const vit_event *event, void *user) {
     return vit_interrupted() == 0;
 }
 
-/* The test is not more precise than two digits. */
-static const char *two_digits(char text[32], double value) {
-    snprintf(text, 32, "%.2g", value);
-    return text;
-}
-
-/* Prints the suggestion and a table, or one JSON object. False: no memory. */
-static bool print_search(const settings *s, const vit_lr_search *found) {
-    enum { SHOWN_RATES = 16 };
-    char number[32], lr[32];
-    double suggested = 0;
-    if (isnan(found->suggested) ||
-        !vit_parse_double(two_digits(number, found->suggested), &suggested)) {
-        suggested = NAN;
-    }
-    if (s->json) {
-        vit_json_out json = {0};
-        vit_json_open(&json, NULL, '{');
-        vit_json_text(&json, "event", "find-lr");
-        vit_json_number(&json, "suggested", suggested);
-        vit_json_number(&json, "preset", found->preset);
-        vit_json_numbers(&json, "lr", found->lr, found->count);
-        vit_json_numbers(&json, "loss", found->loss, found->count);
-        vit_json_close(&json, '}');
-        return vit_print_json(&command, &json);
-    }
-    vit_string text = {0};
-    vit_string_add(&text, "learning rate   loss\n");
-    for (size_t i = 0; i < SHOWN_RATES; i++) {
-        const size_t at = i * (found->count - 1) / (SHOWN_RATES - 1);
-        vit_string_add(&text, "%13s   %s\n", two_digits(lr, found->lr[at]),
-                       vit_format_fixed(number, found->loss[at], 3));
-    }
-    if (isnan(suggested)) {
-        vit_string_add(&text, "the loss never fell: look at the labels, or try another --seed\n");
-    } else {
-        vit_string_add(&text, "suggested: --lr %s (without it: %s)\n",
-                       vit_format_double(number, suggested), vit_format_double(lr, found->preset));
-    }
-    return vit_print(&command, &text);
-}
-
 static int find_lr(settings *s, const paths *p) {
     vit_error error = {0};
     vit_lr_search found;
@@ -439,7 +397,7 @@ static int find_lr(settings *s, const paths *p) {
         return number != 0 ? 128 + number : vit_say_error(&command, &error);
     }
     if (vit_cluster_rank(s->cluster) > 0) return VIT_EXIT_OK;
-    return print_search(s, &found) ? VIT_EXIT_OK : VIT_EXIT_FAILED;
+    return vit_lr_results(&command, &found, s->json) ? VIT_EXIT_OK : VIT_EXIT_FAILED;
 }
 
 /* With --resume alone, the checkpoints are those that an interrupted training left. */

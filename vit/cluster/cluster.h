@@ -1,6 +1,6 @@
 /* Ranks: processes of one program that compute together, on one machine or on several, numbered
- * from 0. vit/vit.h has vit_cluster_open, _rank, _size and _close. A NULL cluster is one process
- * alone: every function here then returns at once.
+ * from 0. vit/cluster.h has vit_cluster_open, _rank, _size and _close. A NULL cluster is one
+ * process alone: every function here then returns at once.
  *
  * Messages go between pairs of ranks (wire.h); all that is added is added by our own code, in an
  * order that does not depend on the number of ranks. All ranks call the same functions in the same

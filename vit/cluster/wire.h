@@ -20,8 +20,9 @@ vit_status vit_wire_open(int *rank, int *size, vit_error *error);
 /* Ends the messages of all ranks, which all call this. */
 void vit_wire_close(void);
 
-/* Ends the processes of all ranks at once. */
-_Noreturn void vit_wire_abort(int exit_status);
+/* Ends the processes of all ranks at once, this one among them, through MPI. The wire of one
+ * process never has ranks to end, and does nothing. */
+void vit_wire_abort(int exit_status);
 
 /* Start a message; `data` belongs to it until it is complete. False if that is not possible. */
 bool vit_wire_send(vit_message *out, const void *data, size_t bytes, int to);

@@ -52,7 +52,7 @@ void vit_wire_close(void) {
     if (begun) MPI_Finalize();
 }
 
-_Noreturn void vit_wire_abort(int exit_status) {
+void vit_wire_abort(int exit_status) {
     fflush(NULL);
     MPI_Abort(MPI_COMM_WORLD, exit_status);
     for (;;) vit_nap(.5); /* the launcher ends this process, too */

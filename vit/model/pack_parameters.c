@@ -14,6 +14,16 @@ static vit_exec exec_for(const vit_exec *exec, vit_precision precision) {
     return floats;
 }
 
+size_t vit_packed_at(const vit_parameter *p, vit_precision precision) {
+    return vit_precisions[precision].scales ? p->int8_offset
+                                            : vit_words(precision, p->packed_offset);
+}
+
+size_t vit_table_words(const vit_table *table, vit_precision precision) {
+    return vit_precisions[precision].scales ? table->int8_size
+                                            : vit_words(precision, table->packed_size);
+}
+
 typedef struct packing {
     vit_exec exec;
     const vit_packed_weights *packed;

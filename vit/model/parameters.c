@@ -523,16 +523,6 @@ const vit_parameter *vit_table_find(const vit_table *table, const char *name) {
     return NULL;
 }
 
-size_t vit_packed_at(const vit_parameter *p, vit_precision precision) {
-    return vit_precisions[precision].scales ? p->int8_offset
-                                            : vit_words(precision, p->packed_offset);
-}
-
-size_t vit_table_words(const vit_table *table, vit_precision precision) {
-    return vit_precisions[precision].scales ? table->int8_size
-                                            : vit_words(precision, table->packed_size);
-}
-
 /* ---- views ---- */
 
 static vit_status make_weights(vit_weights *out, const vit_config *config, vit_precision precision,

@@ -3,6 +3,7 @@
 #include "vit/text/regex.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/text/character_sets.h"
 #include "vit/text/unicode.h"
 #include <string.h>
 
@@ -26,25 +27,10 @@ typedef struct instruction {
     size_t x, y, z;
 } instruction;
 
-typedef enum item_kind { ITEM_RANGE, ITEM_CATEGORIES, ITEM_CHARACTERS } item_kind;
-
-typedef struct item {
-    item_kind kind;
-    bool negated;
-    uint32_t a, b; /* a range; categories; a vit_characters */
-} item;
-
-typedef struct set {
-    size_t first, count; /* of the items */
-    bool negated, any_case;
-    uint64_t ascii[2]; /* the answers for the first 128 characters */
-} set;
-
 struct vit_regex {
     instruction *code;
-    set *sets;
-    item *items;
-    size_t code_count, code_capacity, set_count, set_capacity, item_count, item_capacity;
+    size_t code_count, code_capacity;
+    vit_character_sets sets;
 };
 
 enum { MOST_CODE = 20000, MOST_REPEAT = 1000, MOST_DEPTH = 50 };
@@ -52,48 +38,8 @@ enum { MOST_CODE = 20000, MOST_REPEAT = 1000, MOST_DEPTH = 50 };
 void vit_regex_free(vit_regex *r) {
     if (!r) return;
     vit_free(r->code);
-    vit_free(r->sets);
-    vit_free(r->items);
+    vit_sets_free(&r->sets);
     vit_free(r);
-}
-
-/* ---- sets ---- */
-
-/* Letters that differ in case only have the same. */
-static uint32_t fold(uint32_t c) {
-    uint32_t to[2];
-    if (c == 0x17f) return 's';
-    vit_lower(to, c);
-    return to[0];
-}
-
-static bool item_has(const item *i, uint32_t c) {
-    switch (i->kind) {
-    case ITEM_RANGE:
-        return (c >= i->a && c <= i->b) != i->negated;
-    case ITEM_CATEGORIES:
-        return ((i->a >> vit_category_of(c) & 1) != 0) != i->negated;
-    case ITEM_CHARACTERS:
-        return vit_is_one_of((vit_characters)i->a, c) != i->negated;
-    }
-    return false;
-}
-
-static bool items_have(const vit_regex *r, const set *s, uint32_t c) {
-    bool has = false;
-    for (size_t i = 0; i < s->count && !has; i++) {
-        const item *at = &r->items[s->first + i];
-        has = item_has(at, c);
-        if (!has && s->any_case && at->kind == ITEM_RANGE)
-            has = item_has(at, fold(c)) || (at->a == at->b && fold(at->a) == fold(c));
-    }
-    return has != s->negated;
-}
-
-static bool set_has(const vit_regex *r, size_t index, uint32_t c) {
-    const set *s = &r->sets[index];
-    if (c < 128) return (s->ascii[c / 64] >> (c % 64) & 1) != 0;
-    return items_have(r, s, c);
 }
 
 /* ---- compiling ---- */
@@ -123,28 +69,8 @@ static vit_status emit(compiler *c, instruction i) {
     return VIT_OK;
 }
 
-static vit_status add_item(compiler *c, item i) {
-    vit_regex *r = c->r;
-    item *items = vit_make_room(r->items, r->item_count, &r->item_capacity, sizeof *items,
-                                "an expression", c->error);
-    if (!items) return VIT_ERROR_MEMORY;
-    r->items = items;
-    r->items[r->item_count++] = i;
-    return VIT_OK;
-}
-
-/* Closes the set whose items begin at `first`. */
-static vit_status add_set(compiler *c, size_t first, bool negated) {
-    vit_regex *r = c->r;
-    set *sets = vit_make_room(r->sets, r->set_count, &r->set_capacity, sizeof *sets,
-                              "an expression", c->error);
-    if (!sets) return VIT_ERROR_MEMORY;
-    r->sets = sets;
-    set *s = &r->sets[r->set_count++];
-    *s = (set){first, r->item_count - first, negated, c->any_case, {0, 0}};
-    for (uint32_t k = 0; k < 128; k++)
-        if (items_have(r, s, k)) s->ascii[k / 64] |= (uint64_t)1 << (k % 64);
-    return VIT_OK;
+static vit_status add_item(compiler *c, vit_set_item i) {
+    return vit_sets_add_item(&c->r->sets, i, c->error);
 }
 
 /* \p{Lu}, \P{L}: c->at stands after the p. */
@@ -158,20 +84,20 @@ static vit_status read_property(compiler *c, bool negated) {
     if (!vit_categories_named(&categories, name, (size_t)(end - name)))
         return refuse(c, "a property that is no category such as L or Lu");
     c->at = end + 1;
-    return add_item(c, (item){ITEM_CATEGORIES, negated, categories, 0});
+    return add_item(c, (vit_set_item){VIT_SET_CATEGORIES, negated, categories, 0});
 }
 
 /* \s and others; *is_class false: nothing was read. */
 static vit_status read_class_escape(compiler *c, bool *is_class) {
     const char letter = c->at[1];
-    item i = {ITEM_CHARACTERS, letter >= 'A' && letter <= 'Z', VIT_SPACES, 0};
+    vit_set_item i = {VIT_SET_CHARACTERS, letter >= 'A' && letter <= 'Z', VIT_SPACES, 0};
     *is_class = letter != 0 && strchr("sSwWdDpP", letter) != NULL;
     if (!*is_class) return VIT_OK;
     c->at += 2;
     if (letter == 'p' || letter == 'P') return read_property(c, i.negated);
     if (letter == 'w' || letter == 'W') i.a = VIT_WORD_CHARACTERS;
     if (letter == 'd' || letter == 'D') {
-        i.kind = ITEM_CATEGORIES;
+        i.kind = VIT_SET_CATEGORIES;
         i.a = 1u << VIT_CATEGORY_ND;
     }
     return add_item(c, i);
@@ -207,12 +133,11 @@ static vit_status read_range(compiler *c) {
         status = read_character(c, &to);
         if (status == VIT_OK && to < from) return refuse(c, "a range that ends before it begins");
     }
-    return status != VIT_OK ? status : add_item(c, (item){ITEM_RANGE, false, from, to});
+    return status != VIT_OK ? status : add_item(c, (vit_set_item){VIT_SET_RANGE, false, from, to});
 }
 
 /* [...] */
 static vit_status read_set(compiler *c) {
-    const size_t first = c->r->item_count;
     vit_status status = VIT_OK;
     bool is_class = false;
     c->at++;
@@ -227,12 +152,11 @@ static vit_status read_set(compiler *c) {
     } while (status == VIT_OK && *c->at != ']');
     if (status != VIT_OK) return status;
     c->at++;
-    return add_set(c, first, negated);
+    return vit_sets_close(&c->r->sets, negated, c->any_case, c->error);
 }
 
 /* One character or class, as a set. */
 static vit_status read_single(compiler *c) {
-    const size_t first = c->r->item_count;
     bool is_class = false;
     uint32_t code;
     vit_status status = VIT_OK;
@@ -242,9 +166,10 @@ static vit_status read_single(compiler *c) {
     if (status == VIT_OK && !is_class) {
         status = read_character(c, &code);
         if (any) code = '\n';
-        if (status == VIT_OK) status = add_item(c, (item){ITEM_RANGE, false, code, code});
+        if (status == VIT_OK)
+            status = add_item(c, (vit_set_item){VIT_SET_RANGE, false, code, code});
     }
-    return status != VIT_OK ? status : add_set(c, first, any);
+    return status != VIT_OK ? status : vit_sets_close(&c->r->sets, any, c->any_case, c->error);
 }
 
 typedef struct quantifier {
@@ -419,7 +344,7 @@ static vit_status read_group(compiler *c) {
 static vit_status read_repeated(compiler *c) {
     quantifier q;
     vit_status status = read_single(c);
-    const size_t s = c->r->set_count - 1;
+    const size_t s = c->r->sets.count - 1;
     if (status == VIT_OK) status = read_quantifier(c, &q);
     if (status != VIT_OK) return status;
     if (q.is_one) return emit(c, (instruction){OP_SET, s, 0, 0});
@@ -529,7 +454,7 @@ static bool run_of(machine *m, const instruction *x, size_t *at, size_t *least) 
     while (n < x->z && *at < m->length) {
         uint32_t c;
         const size_t bytes = vit_utf8_get(&c, m->text + *at);
-        if (!set_has(m->r, x->x, c)) break;
+        if (!vit_sets_have(&m->r->sets, x->x, c)) break;
         *at += bytes;
         if (++n == x->y) *least = *at;
     }
@@ -571,7 +496,7 @@ static answer match(machine *m, size_t pc, size_t *at) {
             fits = *at < m->length;
             if (!fits) break;
             *at += vit_utf8_get(&c, m->text + *at);
-            fits = set_has(m->r, x->x, c);
+            fits = vit_sets_have(&m->r->sets, x->x, c);
             pc++;
             break;
         case OP_REPEAT:

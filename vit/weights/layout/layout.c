@@ -1,5 +1,6 @@
 /* Finds a file's layout, and binds its tensors to the rows of that layout. */
 #include "vit/weights/layout/layout.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include <stdio.h>
@@ -8,26 +9,26 @@
 #define NO_BLOCK SIZE_MAX
 #define MOST_BLOCKS 4096 /* larger numbers are no block's */
 
+const vit_reshape_traits vit_reshapes[] = {
+    {0},
+    {.transposes = true},
+    {.turns_pixels = true},
+    {.inserts_registers = true},
+    {.splits = true},
+};
+VIT_CHECK_ROWS(vit_reshapes, VIT_RESHAPE_COUNT);
+
+const vit_join_traits vit_joins[] = {
+    {0}, {.rows = true}, {.columns = true}, {.cuts = true}, {.slices = true}, {.outer = true}};
+VIT_CHECK_ROWS(vit_joins, VIT_JOIN_COUNT);
+
 void vit_layout_measure(size_t *out, size_t *in, const vit_layout_row *row,
                         const vit_parameter *p) {
     const bool is_weight = vit_is_weight(p);
     *in = is_weight ? p->count / p->shape[0] : 1;
     *out = p->count / *in;
-    switch (row->join) {
-    case VIT_WHOLE:
-    case VIT_CUT:
-    case VIT_SLICE:
-    case VIT_OUTER:
-        break;
-    case VIT_ROWS:
-        *out /= row->parts;
-        break;
-    case VIT_COLUMNS:
-        if (is_weight) *in /= row->parts;
-        break;
-    case VIT_JOIN_COUNT:
-        break;
-    }
+    if (vit_joins[row->join].rows) *out /= row->parts;
+    if (vit_joins[row->join].columns && is_weight) *in /= row->parts;
 }
 
 /* ---- names and patterns ---- */

@@ -1,20 +1,5 @@
-/* The layouts. A row: their name, ours, and how one becomes the other where it is not a mere copy.
- */
-#include "vit/base/size.h"
+/* The layouts. A row: their name, ours, and how one becomes the other, if not by a mere copy. */
 #include "vit/weights/layout/layout.h"
-
-const vit_reshape_traits vit_reshapes[] = {
-    {0},
-    {.transposes = true},
-    {.turns_pixels = true},
-    {.inserts_registers = true},
-    {.splits = true},
-};
-VIT_CHECK_ROWS(vit_reshapes, VIT_RESHAPE_COUNT);
-
-const vit_join_traits vit_joins[] = {
-    {0}, {.rows = true}, {.columns = true}, {.cuts = true}, {.slices = true}, {.outer = true}};
-VIT_CHECK_ROWS(vit_joins, VIT_JOIN_COUNT);
 
 #define ROWS(array) \
     { (array), sizeof(array) / sizeof *(array) }
@@ -30,25 +15,31 @@ VIT_CHECK_ROWS(vit_joins, VIT_JOIN_COUNT);
 #define TURNED .reshape = VIT_TRANSPOSED
 #define TURNED_PART(i, n) TURNED, PART(i, n)
 
+/* Three layers of theirs, or two, are one of ours: of attention, of a gated MLP. */
+#define QKV(q, k, v)                                                                \
+    ROW_AS(q "@", "attn.qkv@", PART(0, 3)), ROW_AS(k "@", "attn.qkv@", PART(1, 3)), \
+        ROW_AS(v "@", "attn.qkv@", PART(2, 3))
+#define GATED(gate, value) \
+    ROW_AS(gate "@", "mlp.fc1@", PART(0, 2)), ROW_AS(value "@", "mlp.fc1@", PART(1, 2))
+
 /* Part i of a head that is the mean of two: of the class token's and the distillation token's. */
 #define HALF(i) .join = VIT_COLUMNS, .part = (i), .parts = 2
 
 /* ---- timm, and DeiT, DINOv2 and MAE as their authors published them ---- */
 
+#define TIMM_NORMS_AND_POOL                                                               \
+    ROW("norm_pre@", "norm_pre@"), ROW("norm@", "norm@"), ROW("fc_norm@", "fc_norm@"),    \
+        ROW("attn_pool.latent", "attn_pool.latent"), ROW("attn_pool.q@", "attn_pool.q@"), \
+        ROW("attn_pool.kv@", "attn_pool.kv@"), ROW("attn_pool.proj@", "attn_pool.proj@"), \
+        ROW("attn_pool.norm@", "attn_pool.norm@"),                                        \
+        ROW("attn_pool.mlp.fc1@", "attn_pool.mlp.fc1@"),                                  \
+        ROW("attn_pool.mlp.fc2@", "attn_pool.mlp.fc2@")
+
 static const vit_layout_row timm_beside[] = {
     ROW("cls_token", "cls_token"),
     ROW("dist_token", "dist_token"),
     ROW("patch_embed.proj@", "patch_embed.proj@"),
-    ROW("norm_pre@", "norm_pre@"),
-    ROW("norm@", "norm@"),
-    ROW("fc_norm@", "fc_norm@"),
-    ROW("attn_pool.latent", "attn_pool.latent"),
-    ROW("attn_pool.q@", "attn_pool.q@"),
-    ROW("attn_pool.kv@", "attn_pool.kv@"),
-    ROW("attn_pool.proj@", "attn_pool.proj@"),
-    ROW("attn_pool.norm@", "attn_pool.norm@"),
-    ROW("attn_pool.mlp.fc1@", "attn_pool.mlp.fc1@"),
-    ROW("attn_pool.mlp.fc2@", "attn_pool.mlp.fc2@"),
+    TIMM_NORMS_AND_POOL,
     ROW("rel_pos_bias.relative_position_bias_table", "rel_pos_bias.relative_position_bias_table"),
     ROW("rel_pos_bias.relative_position_index", NULL),
     ROW("shared_rel_pos.relative_position_bias_table", "rel_pos_bias.relative_position_bias_table"),
@@ -62,9 +53,7 @@ static const vit_layout_row timm_block[] = {
     ROW("norm1@", "norm1@"),
     ROW("attn.qkv@", "attn.qkv@"),
     ROW("attn.qkv.bias_mask", NULL), /* vit_read_dinov3 */
-    ROW_AS("attn.q_proj@", "attn.qkv@", PART(0, 3)),
-    ROW_AS("attn.k_proj@", "attn.qkv@", PART(1, 3)),
-    ROW_AS("attn.v_proj@", "attn.qkv@", PART(2, 3)),
+    QKV("attn.q_proj", "attn.k_proj", "attn.v_proj"),
     ROW_AS("attn.q_bias", "attn.qkv.bias", PART(0, 3)),
     ROW_AS("attn.v_bias", "attn.qkv.bias", PART(2, 3)),
     ROW("attn.relative_position_bias_table", "attn.relative_position_bias_table"),
@@ -80,10 +69,8 @@ static const vit_layout_row timm_block[] = {
     ROW("gamma_1", "ls1.gamma"),
     ROW("norm2@", "norm2@"),
     ROW("mlp.fc1@", "mlp.fc1@"),
-    ROW_AS("mlp.fc1_g@", "mlp.fc1@", PART(0, 2)),
-    ROW_AS("mlp.fc1_x@", "mlp.fc1@", PART(1, 2)),
-    ROW_AS("mlp.w1@", "mlp.fc1@", PART(0, 2)),
-    ROW_AS("mlp.w2@", "mlp.fc1@", PART(1, 2)),
+    GATED("mlp.fc1_g", "mlp.fc1_x"),
+    GATED("mlp.w1", "mlp.w2"),
     ROW("mlp.w12@", "mlp.fc1@"),
     ROW("mlp.norm@", "mlp.norm@"),
     ROW("mlp.fc2@", "mlp.fc2@"),
@@ -112,16 +99,7 @@ static const vit_layout_row naflex_beside[] = {
     ROW_AS("embeds.pos_embed_x", "pos_embed", .join = VIT_OUTER, .part = 1, .parts = 2),
     ROW("embeds.proj@", "patch_embed.proj@"),
     ROW("embeds.norm@", "patch_embed.norm_after@"),
-    ROW("norm_pre@", "norm_pre@"),
-    ROW("norm@", "norm@"),
-    ROW("fc_norm@", "fc_norm@"),
-    ROW("attn_pool.latent", "attn_pool.latent"),
-    ROW("attn_pool.q@", "attn_pool.q@"),
-    ROW("attn_pool.kv@", "attn_pool.kv@"),
-    ROW("attn_pool.proj@", "attn_pool.proj@"),
-    ROW("attn_pool.norm@", "attn_pool.norm@"),
-    ROW("attn_pool.mlp.fc1@", "attn_pool.mlp.fc1@"),
-    ROW("attn_pool.mlp.fc2@", "attn_pool.mlp.fc2@"),
+    TIMM_NORMS_AND_POOL,
 };
 static const vit_layout_row timm_tokens[] = {
     ROW("reg_token", "reg_token"),
@@ -168,12 +146,8 @@ static const vit_layout_row hf_beside[] = {
 static const vit_layout_row hf_block[] = {
     ROW("layernorm_before@", "norm1@"),
     ROW("norm1@", "norm1@"),
-    ROW_AS("attention.attention.query@", "attn.qkv@", PART(0, 3)),
-    ROW_AS("attention.attention.key@", "attn.qkv@", PART(1, 3)),
-    ROW_AS("attention.attention.value@", "attn.qkv@", PART(2, 3)),
-    ROW_AS("attention.q_proj@", "attn.qkv@", PART(0, 3)),
-    ROW_AS("attention.k_proj@", "attn.qkv@", PART(1, 3)),
-    ROW_AS("attention.v_proj@", "attn.qkv@", PART(2, 3)),
+    QKV("attention.attention.query", "attention.attention.key", "attention.attention.value"),
+    QKV("attention.q_proj", "attention.k_proj", "attention.v_proj"),
     ROW("attention.output.dense@", "attn.proj@"),
     ROW("attention.o_proj@", "attn.proj@"),
     ROW("attention.attention.relative_position_bias.relative_position_bias_table",
@@ -188,8 +162,7 @@ static const vit_layout_row hf_block[] = {
     ROW("intermediate.dense@", "mlp.fc1@"),
     ROW("mlp.fc1@", "mlp.fc1@"),
     ROW("mlp.weights_in@", "mlp.fc1@"),
-    ROW_AS("mlp.gate_proj@", "mlp.fc1@", PART(0, 2)),
-    ROW_AS("mlp.up_proj@", "mlp.fc1@", PART(1, 2)),
+    GATED("mlp.gate_proj", "mlp.up_proj"),
     ROW("output.dense@", "mlp.fc2@"),
     ROW("mlp.fc2@", "mlp.fc2@"),
     ROW("mlp.weights_out@", "mlp.fc2@"),
@@ -213,17 +186,14 @@ static const vit_layout_row hf_dinov3_beside[] = {
     ROW("embeddings.patch_embeddings@", "patch_embed.proj@"),
     ROW("norm@", "norm@"),
 };
-#define HF_DINOV3_BLOCK                                                                   \
-    ROW("norm1@", "norm1@"), ROW_AS("attention.q_proj@", "attn.qkv@", PART(0, 3)),        \
-        ROW_AS("attention.k_proj@", "attn.qkv@", PART(1, 3)),                             \
-        ROW_AS("attention.v_proj@", "attn.qkv@", PART(2, 3)),                             \
-        ROW("attention.o_proj@", "attn.proj@"), ROW("layer_scale1.lambda1", "ls1.gamma"), \
-        ROW("norm2@", "norm2@"), ROW("mlp.down_proj@", "mlp.fc2@"),                       \
+#define HF_DINOV3_BLOCK                                                                       \
+    ROW("norm1@", "norm1@"), QKV("attention.q_proj", "attention.k_proj", "attention.v_proj"), \
+        ROW("attention.o_proj@", "attn.proj@"), ROW("layer_scale1.lambda1", "ls1.gamma"),     \
+        ROW("norm2@", "norm2@"), ROW("mlp.down_proj@", "mlp.fc2@"),                           \
         ROW("layer_scale2.lambda1", "ls2.gamma")
 static const vit_layout_row hf_dinov3_block[] = {HF_DINOV3_BLOCK, ROW("mlp.up_proj@", "mlp.fc1@")};
-static const vit_layout_row hf_dinov3_gated_block[] = {
-    HF_DINOV3_BLOCK, ROW_AS("mlp.gate_proj@", "mlp.fc1@", PART(0, 2)),
-    ROW_AS("mlp.up_proj@", "mlp.fc1@", PART(1, 2))};
+static const vit_layout_row hf_dinov3_gated_block[] = {HF_DINOV3_BLOCK,
+                                                       GATED("mlp.gate_proj", "mlp.up_proj")};
 
 /* Hugging Face's CLIP and SigLIP: the tower of pictures. That of texts is another network. */
 
@@ -269,9 +239,7 @@ static const vit_layout_row hf_siglip_classifier_beside[] = {
 };
 static const vit_layout_row hf_tower_block[] = {
     ROW("layer_norm1@", "norm1@"),
-    ROW_AS("self_attn.q_proj@", "attn.qkv@", PART(0, 3)),
-    ROW_AS("self_attn.k_proj@", "attn.qkv@", PART(1, 3)),
-    ROW_AS("self_attn.v_proj@", "attn.qkv@", PART(2, 3)),
+    QKV("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
     ROW("self_attn.out_proj@", "attn.proj@"),
     ROW("layer_norm2@", "norm2@"),
     ROW("mlp.fc1@", "mlp.fc1@"),
@@ -451,9 +419,7 @@ static const vit_layout_row trocr_beside[] = {
     ROW("output_projection@", "head@"),
 };
 static const vit_layout_row trocr_block[] = {
-    ROW_AS("self_attn.q_proj@", "attn.qkv@", PART(0, 3)),
-    ROW_AS("self_attn.k_proj@", "attn.qkv@", PART(1, 3)),
-    ROW_AS("self_attn.v_proj@", "attn.qkv@", PART(2, 3)),
+    QKV("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
     ROW("self_attn.out_proj@", "attn.proj@"),
     ROW("self_attn_layer_norm@", "norm1@"),
     ROW("encoder_attn.q_proj@", "cross_attn.q@"),
@@ -490,6 +456,12 @@ static const vit_layout_row gpt2_block[] = {
     ROW_AS("mlp.c_fc@", "mlp.fc1@", TURNED),
     ROW_AS("mlp.c_proj@", "mlp.fc2@", TURNED),
 };
+
+#define HF_TOWER                                                                 \
+    .config = VIT_CONFIG_HF,                                                     \
+    .positions = {VIT_POSITIONS_OF_HUGGING_FACE, VIT_POSITIONS_OF_HUGGING_FACE}, \
+    .prefixes = {"vision_model."}, .blocks = {"encoder.layers.%."},              \
+    .in_block = ROWS(hf_tower_block)
 
 const vit_layout vit_layouts[] = {
     {.name = "timm",
@@ -543,34 +515,16 @@ const vit_layout vit_layouts[] = {
      .in_block = ROWS(hf_dinov3_gated_block),
      .beside = ROWS(hf_dinov3_beside)},
     {.name = "Hugging Face CLIP",
-     .config = VIT_CONFIG_HF,
-     .positions = {VIT_POSITIONS_OF_HUGGING_FACE, VIT_POSITIONS_OF_HUGGING_FACE},
-     .prefixes = {"vision_model."},
-     .blocks = {"encoder.layers.%."},
-     .in_block = ROWS(hf_tower_block),
+     HF_TOWER,
      .beside = ROWS(hf_clip_beside),
      .heads = {ROWS(hf_clip_head)}},
     {.name = "Hugging Face CLIP, classifier",
-     .config = VIT_CONFIG_HF,
-     .positions = {VIT_POSITIONS_OF_HUGGING_FACE, VIT_POSITIONS_OF_HUGGING_FACE},
-     .prefixes = {"vision_model."},
-     .blocks = {"encoder.layers.%."},
-     .in_block = ROWS(hf_tower_block),
+     HF_TOWER,
      .beside = ROWS(hf_clip_classifier_beside),
      .heads = {ROWS(hf_head)}},
-    {.name = "Hugging Face SigLIP",
-     .config = VIT_CONFIG_HF,
-     .positions = {VIT_POSITIONS_OF_HUGGING_FACE, VIT_POSITIONS_OF_HUGGING_FACE},
-     .prefixes = {"vision_model."},
-     .blocks = {"encoder.layers.%."},
-     .in_block = ROWS(hf_tower_block),
-     .beside = ROWS(hf_siglip_beside)},
+    {.name = "Hugging Face SigLIP", HF_TOWER, .beside = ROWS(hf_siglip_beside)},
     {.name = "Hugging Face SigLIP, classifier",
-     .config = VIT_CONFIG_HF,
-     .positions = {VIT_POSITIONS_OF_HUGGING_FACE, VIT_POSITIONS_OF_HUGGING_FACE},
-     .prefixes = {"vision_model."},
-     .blocks = {"encoder.layers.%."},
-     .in_block = ROWS(hf_tower_block),
+     HF_TOWER,
      .beside = ROWS(hf_siglip_classifier_beside),
      .heads = {ROWS(hf_head)}},
     {.name = "torchvision",
