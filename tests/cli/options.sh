@@ -147,6 +147,10 @@ assert "too few to learn from" in notes, notes
 assert "class cat has no test picture" in notes, notes'
 check "unbalanced classes are told of" writes 'unbalanced: .* of ant, .* of cat; --balance' \
     train plain.safetensors --steps 4 --weight-decay 0.25 --drop-path 0.125
+mkdir -p mostly/test && cp -r classes/train mostly/ && cp -r classes/test/ant mostly/test/
+check "so is a test that the largest class would pass as well" writes \
+    '100.00 % of the test pictures are ant, so that .* as good; --balance' \
+    vit-train --data mostly --size 16 --set patch=8 --set depth=1 --steps 1 --out m.safetensors
 check "--balance makes another model" python3 -c '
 weights = lambda f: open(f, "rb").read()[-4000:]
 assert weights("plain.safetensors") != weights("set.safetensors")'

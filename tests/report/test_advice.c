@@ -104,6 +104,30 @@ static void a_wide_gap_is_no_underfitting(void **state) {
     assert_int_equal(found(&f, &c), BIT(FEW));
 }
 
+/* 93 % right, where the largest class alone is 92 %, is not fine, whatever equal classes would make
+ * of it; and 96 % is. */
+static void the_largest_class_is_no_achievement(void **state) {
+    const curve c = {{.92, .92, .92, .92, .92, .92, .92, .93},
+                     {.4, .3, .3, .3, .3, .3, .3, .3},
+                     {.92, .92, .92, .92, .92, .92, .92, .93}},
+                good = {{.92, .93, .95, .96, .96, .96, .96, .96},
+                        {.4, .3, .2, .2, .2, .2, .2, .2},
+                        {.92, .93, .95, .98, .98, .98, .98, .98}};
+    vit_advice advice[VIT_FINDING_COUNT];
+    vit_facts f = facts;
+    f.classes = 2;
+    assert_false(found(&f, &c) & BIT(STUCK)); /* as in a log: not known */
+    f.majority = .92;
+    f.choices.known = true;
+    assert_int_equal(found(&f, &c) & BIT(STUCK), BIT(STUCK));
+    advise(advice, &f, &c);
+    assert_non_null(strstr(advice[0].why, "most frequent class every time gets 92.0 %"));
+    assert_true(says(&f, &c, "--balance"));
+    f.choices.balances = true;
+    assert_false(says(&f, &c, "--balance"));
+    assert_int_equal(found(&f, &good), BIT(FINE));
+}
+
 static void what_was_done_is_not_advised(void **state) {
     const curve gap = {{.5, .6, .65, .7, .7, .7, .7, .7},
                        {2, 1.5, 1.2, 1, 1, 1, 1, 1},
@@ -184,6 +208,7 @@ int main(void) {
         cmocka_unit_test(overfitting_is_a_gap_or_a_loss_that_rises),
         cmocka_unit_test(underfitting_is_said_at_the_end),
         cmocka_unit_test(a_wide_gap_is_no_underfitting),
+        cmocka_unit_test(the_largest_class_is_no_achievement),
         cmocka_unit_test(what_was_done_is_not_advised),
         cmocka_unit_test(a_training_that_still_rises_was_short),
         cmocka_unit_test(what_is_fine_is_fine),

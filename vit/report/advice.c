@@ -23,6 +23,7 @@ const char *vit_finding_name(vit_finding finding) {
 
 /* The limits of the findings. Shares are of pictures that are answered right. */
 #define GUESSING 1.5 /* STUCK: below this many times the share that guessing gets right */
+#define AHEAD .25    /* STUCK: less of the way from the largest class's share to all of them */
 #define GAP .03      /* OVERFITTING: share of training pictures - share of held-back ones */
 #define RISE 1.05    /* OVERFITTING: the held-back loss over its lowest value */
 #define GOOD .97     /* UNDERFITTING: a lower share of the training pictures */
@@ -95,7 +96,10 @@ static void join(char text[200], const option *o) {
                 (size_t)snprintf(text + used, 200 - used, "%s%s", used > 0 ? ", " : "", o->text);
 }
 
-static void try_if_stuck(vit_advice *a, const vit_choices *c) {
+static void try_if_stuck(vit_advice *a, const vit_facts *f) {
+    const vit_choices *c = &f->choices;
+    const bool is_uneven = f->majority * (double)f->classes > GUESSING;
+    try(a, is_uneven && c->known && !c->balances, "equal weight for each class: `--balance`");
     try(a, true, "another learning rate, `--lr`: `--find-lr` suggests one");
     try(a, true, "more passes: small networks need some before anything shows: `--epochs`");
     try(a, true, "a look at the labels: are they those of the pictures?");
@@ -154,7 +158,7 @@ static void add(vit_advice *advice, size_t *count, vit_finding finding, const vi
     snprintf(a->why, sizeof a->why, "%s", why);
     switch (finding) {
     case VIT_FINDING_STUCK:
-        try_if_stuck(a, &facts->choices);
+        try_if_stuck(a, facts);
         break;
     case VIT_FINDING_OVERFITTING:
         try_if_overfitting(a, facts);
@@ -202,10 +206,14 @@ size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_training
     if (c->epoch_count == 0 || isnan(c->epochs[c->epoch_count - 1].val_top1)) return 0;
     const figures f = figures_of(facts, c);
     const double guessing = facts->classes > 1 ? 1 / (double)facts->classes : 0;
-    if (f.val < fmin(guessing * GUESSING, (1 + guessing) / 2)) {
-        snprintf(why, sizeof why,
-                 "%s of the held-back pictures are answered right; guessing gets %s.",
-                 percent(a, f.val), percent(b, guessing));
+    const double most = facts->classes > 1 ? facts->majority : 0;
+    const bool is_even = most <= guessing * GUESSING;
+    if (f.val < fmin(guessing * GUESSING, (1 + guessing) / 2) ||
+        (!is_even && f.val < most + AHEAD * (1 - most))) {
+        snprintf(why, sizeof why, "%s of the held-back pictures are answered right; %s gets %s.",
+                 percent(a, f.val),
+                 is_even ? "guessing" : "answering the most frequent class every time",
+                 percent(b, is_even ? guessing : most));
         add(advice, &count, VIT_FINDING_STUCK, facts, why);
     } else if (overfits(&f, facts->is_over)) {
         if (isnan(f.train))

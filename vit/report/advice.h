@@ -30,6 +30,7 @@ typedef struct vit_choices {
     bool freezes;               /* some blocks keep their weights */
     bool preset;                /* --preset was given */
     bool keeps_best;            /* --keep best */
+    bool balances;              /* --balance */
     bool own_val;               /* the held-back pictures are a part of the data */
     bool flip_suits;            /* mirrored pictures are of the same class: no letters, no digits */
     bool flips, rotates, crops; /* augmentation; crops: torchvision's RandomResizedCrop */
@@ -39,11 +40,12 @@ typedef struct vit_choices {
 typedef struct vit_facts {
     vit_choices choices;
     size_t classes, train_images, val_images;
-    size_t sample;  /* training pictures that were answered without augmentation */
-    uint64_t steps; /* of the schedule */
-    double epochs;  /* the same in epochs */
-    double lr;      /* the highest learning rate */
-    bool is_over;   /* the training has ended; before, findings that may change are left out */
+    double majority; /* share of the largest class among those held back; 0: not known */
+    size_t sample;   /* training pictures that were answered without augmentation */
+    uint64_t steps;  /* of the schedule */
+    double epochs;   /* the same in epochs */
+    double lr;       /* the highest learning rate */
+    bool is_over;    /* the training has ended; before, findings that may change are left out */
 } vit_facts;
 
 /* The finding as a heading: "Overfitting: it learns its pictures by heart". */

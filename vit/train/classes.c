@@ -15,6 +15,9 @@
 /* How many names of classes are shown. */
 #define NAMES_SHOWN 10
 
+/* Test pictures are uneven if the largest class has this many times an equal share. */
+#define UNEVEN 1.2
+
 static const char *name_of(const vit_dataset *d, size_t class, char number[32]) {
     if (d->labels) return d->labels[class];
     return vit_format_double(number, (double)class);
@@ -134,6 +137,26 @@ static vit_status note_untested(const vit_run *run, const size_t *counts, vit_er
                      "unknown",
                      untested, name_of(d, first, number));
     return VIT_OK;
+}
+
+void vit_run_note_majority(const vit_run *run, double top1) {
+    const vit_dataset *d = &run->data;
+    const size_t count = d->test.count;
+    char share[32], number[32];
+    if (count == 0 || d->classes < 2 || run->preset.recipe.multi_label) return;
+    size_t most = 0, *counts = vit_alloc(d->classes, sizeof *counts);
+    if (!counts) return; /* a note that is missing is no fault */
+    for (size_t i = 0; i < count; i++) counts[d->test.labels[i]]++;
+    for (size_t i = 0; i < d->classes; i++) most = counts[i] > counts[most] ? i : most;
+    const double majority = (double)counts[most] / (double)count;
+    if (majority * (double)d->classes >= UNEVEN && top1 <= majority)
+        vit_run_note(run,
+                     "%s %% of the test pictures are %s, so that answering it every time would be "
+                     "as good%s",
+                     vit_format_fixed(share, 100 * majority, 2), name_of(d, most, number),
+                     run->preset.recipe.balance ? ""
+                                                : "; --balance lets each class weigh the same");
+    vit_free(counts);
 }
 
 vit_status vit_run_check_classes(vit_run *run, vit_error *error) {

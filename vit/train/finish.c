@@ -289,6 +289,7 @@ vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error)
         vit_monitor_end(run, score.logits, top1, score.images > 0 ? score.loss : NAN);
     vit_free(score.logits);
     if (status != VIT_OK) return status;
+    vit_run_note_majority(run, top1);
     vit_event event = vit_run_event(run, VIT_EVENT_DONE);
     event.test_top1 = top1;
     event.path = run->output.elsewhere ? run->output.elsewhere : run->options->out;

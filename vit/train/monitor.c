@@ -103,6 +103,7 @@ static vit_choices choices_of(const vit_run *run) {
                          .freezes = r->freeze > 0,
                          .preset = o->preset != NULL,
                          .keeps_best = o->keep_best,
+                         .balances = r->balance,
                          .own_val = run->data.val.count > 0,
                          .flip_suits = !run->data.has_characters && !run->data.is_digits,
                          .flips = r->augment.flip,
@@ -114,6 +115,21 @@ static vit_choices choices_of(const vit_run *run) {
                          .weight_decay = r->weight_decay};
 }
 
+/* The share of the most frequent class among the held-back pictures; 0 if there are none. */
+static double majority_of(const vit_run *run) {
+    const vit_records *records = vit_loader_val_records(&run->loader);
+    const size_t count = run->loader.val_count, classes = run->preset.config.classes;
+    size_t *counts = records->labels && count > 0 ? vit_alloc(classes, sizeof *counts) : NULL;
+    size_t most = 0;
+    if (!counts) return 0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t n = ++counts[records->labels[run->loader.val[i]]];
+        most = n > most ? n : most;
+    }
+    vit_free(counts);
+    return (double)most / (double)count;
+}
+
 static vit_report report_of(const vit_run *run, vit_report_state state) {
     return (vit_report){
         .preset = run->preset.name,
@@ -123,6 +139,7 @@ static vit_report report_of(const vit_run *run, vit_report_state state) {
                   .classes = run->preset.config.classes,
                   .train_images = run->loader.train_count,
                   .val_images = run->loader.val_count,
+                  .majority = majority_of(run),
                   .sample = vit_monitor_sample(run),
                   .steps = run->plan.schedule,
                   .epochs = vit_run_epochs(run, run->plan.schedule),

@@ -155,6 +155,10 @@ vit_status vit_run_check_out(const vit_run *run, vit_error *error);
  * unbalanced or not tested. */
 vit_status vit_run_check_classes(vit_run *run, vit_error *error);
 
+/* Notes it if the share of test pictures that are answered right is no better than that of the
+ * largest class. */
+void vit_run_note_majority(const vit_run *run, double top1);
+
 /* ---- plan.c: how many steps there are, and what to expect of them ---- */
 
 /* Sets run->plan from the options; with options->minutes, by timing a few
