@@ -3,13 +3,17 @@
 #include "vit/cluster/wire.h"
 
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* MPI_Request is a pointer in Open MPI and a number in MPICH. */
 _Static_assert(sizeof(MPI_Request) <= sizeof(vit_message), "a request fits a message");
 
 #define TAG 7
+#define SECONDS_TO_ABORT 10
+#define SECONDS_TO_CLOSE 30
 
 /* The first line of what the library says of itself, up to the second comma or the end: "Open MPI
  * v4.1.4, package: ..." and "MPICH Version:\t4.0.2\n...". */
@@ -46,16 +50,36 @@ vit_status vit_wire_open(int *rank, int *size, vit_error *error) {
                     vit_launched_size(), vit_wire_kind(), *size);
 }
 
+static volatile sig_atomic_t status_at_alarm;
+
+static void leave(int signal) {
+    (void)signal;
+    _exit(status_at_alarm);
+}
+
+/* MPI's own calls at the end may wait for ever: after `seconds` the process ends without them. */
+static void leave_after(unsigned seconds, int exit_status) {
+    status_at_alarm = exit_status;
+    fflush(NULL);
+    signal(SIGALRM, leave);
+    alarm(seconds);
+}
+
+/* MPICH 4.0 over UCX's TCP sometimes does not come out of MPI_Finalize. */
 void vit_wire_close(void) {
     int begun = 0;
     MPI_Initialized(&begun);
-    if (begun) MPI_Finalize();
+    if (!begun) return;
+    leave_after(SECONDS_TO_CLOSE, 0);
+    MPI_Finalize();
+    alarm(0);
 }
 
+/* The launcher ends this process, too; where the network is broken it cannot. */
 void vit_wire_abort(int exit_status) {
-    fflush(NULL);
+    leave_after(SECONDS_TO_ABORT, exit_status);
     MPI_Abort(MPI_COMM_WORLD, exit_status);
-    for (;;) vit_nap(.5); /* the launcher ends this process, too */
+    for (;;) vit_nap(.5);
 }
 
 static bool started(vit_message *out, int result, MPI_Request request) {
