@@ -4,14 +4,16 @@
 
 #include <string.h>
 
-/* Floats of a piece: small enough that ranks work at the same time, large enough that a message's
- * own cost does not count. */
+/* Floats of a piece: small enough that ranks work at the same time, and that MPI sends it without
+ * first asking the receiver (up to 64 KiB over TCP); large enough that a message's own cost does
+ * not count. */
 #define LEAST ((size_t)1 << 12)
-#define MOST ((size_t)1 << 18)
+#define MOST ((size_t)15 << 10)
 #define PIECES 16
 
 #define DEPTH 4   /* pieces that a rank has memory for, of each partial sum */
 #define SETTLED 2 /* a piece's memory is used again this many pieces later */
+#define AHEAD 7   /* pieces on their way to the next rank and back: they cover the line's delay */
 
 /* A neighbour that partial sums come from, and that results go to. */
 typedef struct source {
@@ -124,7 +126,7 @@ vit_status vit_cluster_fold(vit_cluster *c, float *result, size_t count, int mee
     f.high.rank = rank + 1 < size && rank >= meet ? rank + 1 : -1;
     f.to = rank < meet ? rank + 1 : rank > meet ? rank - 1 : -1;
     const size_t distance = (size_t)(rank < meet ? meet - rank : rank - meet);
-    f.lag = distance == 0 ? 0 : 2 * distance + 1;
+    f.lag = distance == 0 ? 0 : 2 * distance + AHEAD;
     float *buffers = vit_alloc_unset(2 * DEPTH * f.piece, sizeof *buffers);
     vit_message *messages = vit_alloc(3 * f.pieces, sizeof *messages);
     vit_status status = VIT_OK;
