@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Joins two network namespaces by a link with a delay and a limit of speed, without netem.
 
-usage: slow-link SPACE_A ADDRESS_A SPACE_B ADDRESS_B MILLISECONDS MBIT
+usage: slow_link.py SPACE_A ADDRESS_A SPACE_B ADDRESS_B MILLISECONDS MBIT
 
 Each namespace gets a device vit-link; this program carries the frames between the two until it is
 ended. Linux, root. An address has its prefix: 10.77.0.1/24.
