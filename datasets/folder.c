@@ -9,6 +9,7 @@
 #include "datasets/listed.h"
 #include "datasets/reader.h"
 #include "datasets/tree.h"
+#include "vit/base/order.h"
 #include "vit/base/parallel.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
@@ -66,11 +67,6 @@ static size_t common_side(const vit_tree_part *part) {
     return is_kept ? side : 0;
 }
 
-static int compare_sizes(const void *a, const void *b) {
-    const size_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* *median = that of the shorter sides. */
 static vit_status median_side(size_t *median, const vit_tree_part *part, vit_error *error) {
     size_t *all = vit_alloc(part->count, sizeof *all);
@@ -79,7 +75,7 @@ static vit_status median_side(size_t *median, const vit_tree_part *part, vit_err
         const vit_tree_file *file = &part->files[i];
         all[i] = file->width < file->height ? file->width : file->height;
     }
-    qsort(all, part->count, sizeof *all, compare_sizes);
+    qsort(all, part->count, sizeof *all, vit_compare_sizes);
     *median = all[part->count / 2];
     vit_free(all);
     return VIT_OK;
@@ -222,10 +218,8 @@ static vit_status drop_problems(left_out *l, vit_tree_part *part, uint8_t *pixel
     for (size_t i = 0; i < part->count; i++) {
         vit_tree_file *file = &part->files[i];
         if (!file->problem) continue;
-        char **grown = vit_make_room(l->problems, l->count, &l->capacity, sizeof *grown,
-                                     "files that cannot be read", error);
-        if (!grown) return VIT_ERROR_MEMORY;
-        l->problems = grown;
+        if (!VIT_MAKE_ROOM(l->problems, l->count, l->capacity, "files that cannot be read", error))
+            return VIT_ERROR_MEMORY;
         l->problems[l->count++] = file->problem;
         file->problem = NULL;
     }

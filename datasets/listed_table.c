@@ -99,10 +99,8 @@ static vit_status add_row(vit_listed_table *t, const char *file, const char *cla
                         "%s: line %zu: \"%s\" leads out of the folder of the table: expected a "
                         "name beside the table or in folders there",
                         t->path, line, file);
-    vit_listed_row *rows = vit_make_room(t->rows, t->row_count, &t->row_capacity, sizeof *rows,
-                                         "rows of a table", error);
-    if (!rows) return VIT_ERROR_MEMORY;
-    t->rows = rows;
+    if (!VIT_MAKE_ROOM(t->rows, t->row_count, t->row_capacity, "rows of a table", error))
+        return VIT_ERROR_MEMORY;
     vit_listed_row *r = &t->rows[t->row_count++];
     *r = (vit_listed_row){vit_strdup(file), vit_strdup(class), 1, kind_of_row(t, file, part), line};
     return r->file && r->class ? VIT_OK : vit_fail_memory(error, "a row of a table", strlen(file));

@@ -3,6 +3,7 @@
  * one each in train/, val/ and test/. Pictures become grey; their paths are relative to the table.
  */
 #include "datasets/reader.h"
+#include "vit/base/order.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/formats/sha256.h"
@@ -75,10 +76,8 @@ static vit_status add_row(part *p, char *line, size_t number, bool pictures, vit
                           "out",
                           error);
     if (strchr(tab + 1, '\t')) return wrong_line(p, number, "has two tabs, expected one", error);
-    row *rows = vit_make_room(p->rows, p->count, &p->capacity, sizeof *rows, "lines", error);
-    if (!rows) return VIT_ERROR_MEMORY;
-    p->rows = rows;
-    rows[p->count++] =
+    if (!VIT_MAKE_ROOM(p->rows, p->count, p->capacity, "lines", error)) return VIT_ERROR_MEMORY;
+    p->rows[p->count++] =
         (row){.source = line, .target = tab + 1, .line = number, .order = hash_of(line)};
     return VIT_OK;
 }
@@ -242,11 +241,6 @@ static vit_preparation preparation_of(double ratio) {
     return p;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* The path of a row's picture, freed by vit_free; NULL when there is no memory. */
 static char *picture_path(const part *p, const row *r) {
     return r->source[0] == '/' ? vit_strdup(r->source) : vit_path_join(p->directory, r->source);
@@ -296,7 +290,7 @@ static vit_status measure_part(double *ratio, table *t, part *p, const vit_datas
     double *ratios = vit_alloc(p->count, sizeof *ratios);
     if (!ratios) return vit_fail_memory(error, "sizes", p->count * sizeof *ratios);
     vit_status status = measure_rows(t, p, o, ratios, error);
-    qsort(ratios, p->count, sizeof *ratios, compare_doubles);
+    qsort(ratios, p->count, sizeof *ratios, vit_compare_doubles);
     if (p->count > 0 && *ratio == 0) *ratio = ratios[p->count / 2];
     vit_free(ratios);
     return status;

@@ -92,13 +92,10 @@ static bool find_class(const vit_tree *tree, const char *name, size_t *label) {
 
 vit_status vit_tree_add(vit_tree_part *part, char *path, size_t name, size_t label,
                         const char *problem, vit_error *error) {
-    void *files = vit_make_room(part->files, part->count, &part->capacity, sizeof *part->files,
-                                "a list of files", error);
-    if (!files) {
+    if (!VIT_MAKE_ROOM(part->files, part->count, part->capacity, "a list of files", error)) {
         vit_free(path);
         return VIT_ERROR_MEMORY;
     }
-    part->files = files;
     vit_tree_file *file = &part->files[part->count++];
     *file = (vit_tree_file){.path = path, .name = name, .label = (uint16_t)label};
     if (!problem) return VIT_OK;

@@ -47,20 +47,27 @@ def ranges(codes):
     return out
 
 
-def starts(value):
-    """[(first, value)] of every stretch of characters with the same value."""
+def stretches(value):
+    """[(first, last, value)] of every stretch of characters with the same value."""
     out = []
-    for c in range(0x110000):
-        if not out or out[-1][1] != value(c):
-            out.append((c, value(c)))
+    for c, number in sorted(value.items()):
+        if out and out[-1][1] == c - 1 and out[-1][2] == number:
+            out[-1][1] = c
+        else:
+            out.append([c, c, number])
     return out
 
 
-def categories():
+def category_of():
+    """{character: number of its category}"""
     of = {}
     for number, name in enumerate(CATEGORIES[1:], 1):
         for c in matching(r"\p{%s}" % name):
             of[c] = number
+    return of
+
+
+def categories(of):
     assert {c for c, n in of.items() if n <= 5 and n > 0} == matching(r"\p{L}")
     plain = [of.get(c, 0) for c in range(0x110000)]
     out, c = [], 0
@@ -79,7 +86,11 @@ def categories():
     return [first << 5 | value for first, value in out]
 
 
-def graphemes():
+def graphemes(category):
+    """Stretches of characters whose class is not the usual one of their category."""
+    usual = {"Cc": "Control", "Cf": "Extend", "Mn": "Extend", "Me": "Extend", "Mc": "SpacingMark",
+             "Zl": "Control", "Zp": "Control"}  # as usual_classes in unicode.c
+    usual = {CATEGORIES.index(c): GRAPHEMES.index(g) for c, g in usual.items()}
     of = {}
     for number, name in enumerate(GRAPHEMES):
         if name == "Other":
@@ -90,7 +101,8 @@ def graphemes():
         for c in ALL:
             if one.match(chr(c)) and (name not in ("LV", "LVT")):
                 of[c] = number
-    return [first << 4 | value for first, value in starts(lambda c: of.get(c, 0))]
+    return stretches({c: of.get(c, 0) for c in ALL
+                      if of.get(c, 0) != usual.get(category.get(c, 0), 0)})
 
 
 def lower():
@@ -145,15 +157,15 @@ def decompositions():
     return pairs, singles, compatible
 
 
-def runs(singles, pool):
-    """[(first, last, where the first one's character stands in the pool)]"""
+def runs(texts, pool):
+    """[(first, last, where the first one's text stands in the pool)]"""
     out = []
-    for c, to in sorted(singles.items()):
+    for c, to in sorted(texts.items()):
         if out and out[-1][1] == c - 1:
             out[-1][1] = c
         else:
             out.append([c, c, len(pool)])
-        pool.append(to)
+        pool += to
     return out
 
 
@@ -190,60 +202,57 @@ def properties():
     words = pre_tokenizers.Whitespace()
     accents, strip = normalizers.StripAccents(), normalizers.Strip()
     parts = lambda f, c: len(f.pre_tokenize_str("a" + c + "a"))
+    # in the order of enum vit_characters: a set is nearly all characters of some categories
     sets = {
-        "spaces": matching(r"\s"),
-        "accents": where(lambda c: accents.normalize_str(c) == ""),
-        "bert_punctuation": where(lambda c: parts(split, c) == 3),
-        "bert_removed": where(lambda c: bert.normalize_str(c) == ""),
-        "bert_accents": where(lambda c: bert_accents.normalize_str(c) == ""),
-        "word_exceptions": {c for c in where(lambda c: parts(words, c) == 1)} ^
-                           matching(r"[\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}]"),
-        "digits": where(lambda c: parts(digits, c) == 3),
-        "cased_letters": where(lambda c: sigma("-" + c)),
-        "case_ignorable": where(lambda c: sigma("A" + c) and not sigma("-" + c)),
+        "spaces": ("Zs Zl Zp", matching(r"\s")),
+        "word": ("Lu Ll Lt Lm Lo Mn Mc Me Nd Nl Pc", where(lambda c: parts(words, c) == 1)),
+        "accents": ("Mn Mc Me", where(lambda c: accents.normalize_str(c) == "")),
+        "bert_accents": ("Mn", where(lambda c: bert_accents.normalize_str(c) == "")),
+        "bert_removed": ("Cc Cf Co", where(lambda c: bert.normalize_str(c) == "")),
+        "bert_punctuation": ("Pc Pd Ps Pe Pi Pf Po", where(lambda c: parts(split, c) == 3)),
+        "numeric": ("Nd Nl No", where(lambda c: parts(digits, c) == 3)),
+        "cased": ("Lu Ll Lt", where(lambda c: sigma("-" + c))),
+        "case_ignorable": ("Lm Mn Me Sk Cf",
+                           where(lambda c: sigma("A" + c) and not sigma("-" + c))),
     }
-    assert sets["spaces"] == where(lambda c: strip.normalize_str(c) == "")
-    write("categories.inc", "What kind a character is, and where graphemes end; sorted.",
-          [table("uint32_t categories[]", categories()),
-           table("uint32_t graphemes[]", graphemes())])
-    write("characters.inc", "Lower-case letters, and sets of characters; sorted.",
-          [table("lower_run lower_runs[]", lower())] +
-          [table(f"code_range {name}[]", ranges(codes)) for name, codes in sets.items()])
+    assert sets["spaces"][1] == where(lambda c: strip.normalize_str(c) == "")
+    of = category_of()
+    write("categories.inc", "What kind a character is, and of which class of graphemes it is, if not of the\n"
+          " * usual one of its kind; sorted.",
+          [table("uint32_t categories[]", categories(of)),
+           table("grapheme_run graphemes[]", graphemes(of))])
+    tables, rows = [table("lower_run lower_runs[]", lower())], []
+    for name, (names, codes) in sets.items():
+        numbers = [CATEGORIES.index(n) for n in names.split()]
+        exceptions = codes ^ {c for c, number in of.items() if number in numbers}
+        tables.append(table(f"code_range {name}[]", ranges(exceptions)))
+        rows.append("{%s,%s,VIT_COUNT(%s)}" % (hex(sum(1 << n for n in numbers)), name, name))
+    write("characters.inc",
+          "Lower-case letters; and sets of characters, each some categories except these\n"
+          " * ranges, which are in the set if their category is not; sorted.",
+          tables + [table("character_set sets[]", rows)])
 
 
 def forms():
     pairs, singles, compatible = decompositions()
-    marks = []
-    for c, number in sorted(combining().items()):
-        if marks and marks[-1][1] == c - 1 and marks[-1][2] == number:
-            marks[-1][1] = c
-        else:
-            marks.append([c, c, number])
     order = sorted((i for i, p in enumerate(pairs) if p[3]), key=lambda i: pairs[i][1:3])
-    pool, rows, single, same, alike = [], [], {}, [], []
-    for c, text in sorted(compatible.items()):
-        if len(text) == 1:
-            single[c] = text[0]
-            continue
-        joined, wanted = ",".join(map(str, pool)), ",".join(map(str, text))
-        at = f",{joined},".find(f",{wanted},")
-        start = f",{joined},"[:at].count(",") if at >= 0 else len(pool)
-        pool += [] if at >= 0 else text
-        assert pool[start:start + len(text)] == text and len(text) < 32
-        rows.append((c, start << 5 | len(text)))
+    single = {c: text for c, text in compatible.items() if len(text) == 1}
+    several = {c: [x << 1 for x in text[:-1]] + [text[-1] << 1 | 1]  # the last one has bit 0
+               for c, text in compatible.items() if len(text) > 1}
+    pool, same, alike = [], [], []
     write("decompositions.inc",
           "Decompositions of characters, without Hangul: pairs, and codes of the same character;\n"
           " * the order of pairs that are composed, by both parts; the classes of combining marks.",
           [table("decomposition pairs[]", [p[:3] for p in pairs]),
            table("uint16_t composed[]", order),
-           table("single_run singles[]", runs(singles, same)),
+           table("single_run singles[]", runs({c: [to] for c, to in singles.items()}, same)),
            table("uint32_t single_pool[]", same),
-           table("mark_range marks[]", marks)])
+           table("mark_range marks[]", stretches(combining()))])
     write("compatible.inc", "Characters that look like another one, wholly decomposed; sorted.",
           [table("single_run compatible_singles[]", runs(single, alike)),
            table("uint32_t compatible_single_pool[]", alike)])
     write("compatible_rows.inc", "Characters that look like several, wholly decomposed; sorted.",
-          [table("compatible_row compatible_rows[]", rows),
+          [table("single_run compatible_rows[]", runs(several, pool)),
            table("uint32_t compatible_pool[]", pool)])
 
 

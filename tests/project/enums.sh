@@ -62,7 +62,7 @@ VIT_ENCODER_SENTENCE_BPE vit/text/bpe.c of the two kinds that merge, the one tha
 OP_SPLIT vit/text/regex.c the one instruction with a second way
 OP_ATOMIC vit/text/regex.c of the two that repeat, the one that does not go back
 OP_LOOK vit/text/regex.c of the two that look ahead, the one that wants a match
-VIT_SET_RANGE vit/text/character_sets.c the one kind that holds characters, whose case may be set aside
+VIT_SET_RANGE vit/text/character_sets.c the one kind whose case may be set aside
 ANSWER_NO vit/text/regex.c whether to try further on
 VIT_STOP_EARLY vit/model/run/search.c whether to stop at once
 vit_match_by * what is said of classes that met in one of the three ways

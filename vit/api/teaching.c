@@ -156,12 +156,10 @@ vit_status vit_teaching_label(vit_teaching *t, size_t *label, const char *name, 
     if (!*name) return vit_fail(error, VIT_ERROR_ARGUMENT, "a class without a name");
     if (t->class_count >= UINT16_MAX)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED, "more than %d classes", UINT16_MAX);
-    char **classes = vit_make_room(t->classes, t->class_count, &t->class_room, sizeof *classes,
-                                   "classes", error);
-    if (!classes) return VIT_ERROR_MEMORY;
-    t->classes = classes;
-    classes[t->class_count] = vit_strdup(name);
-    if (!classes[t->class_count]) return vit_fail_memory(error, "a class", strlen(name));
+    if (!VIT_MAKE_ROOM(t->classes, t->class_count, t->class_room, "classes", error))
+        return VIT_ERROR_MEMORY;
+    t->classes[t->class_count] = vit_strdup(name);
+    if (!t->classes[t->class_count]) return vit_fail_memory(error, "a class", strlen(name));
     t->class_count++;
     return VIT_OK;
 }

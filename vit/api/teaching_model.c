@@ -3,6 +3,7 @@
 #include "vit/base/fpmode.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json_out.h"
+#include "vit/weights/file/labels.h"
 #include <string.h>
 
 static char *write_recipe(const vit_teaching *t) {
@@ -22,21 +23,6 @@ static char *write_recipe(const vit_teaching *t) {
     return vit_json_take(&json);
 }
 
-/* The names of the classes in one block. */
-static vit_status copy_labels(char ***out, const vit_teaching *t, vit_error *error) {
-    size_t bytes = t->learnt_classes * sizeof(char *);
-    for (size_t i = 0; i < t->learnt_classes; i++) bytes += strlen(t->classes[i]) + 1;
-    *out = vit_alloc(1, bytes);
-    if (!*out) return vit_fail_memory(error, "labels", bytes);
-    char *text = (char *)(*out + t->learnt_classes);
-    for (size_t i = 0; i < t->learnt_classes; i++) {
-        const size_t size = strlen(t->classes[i]) + 1;
-        (*out)[i] = memcpy(text, t->classes[i], size);
-        text += size;
-    }
-    return VIT_OK;
-}
-
 /* All of the model but its weights. */
 static vit_status describe(vit_model_file *f, const vit_teaching *t, vit_error *error) {
     const vit_model_file *from = &t->backbone->file;
@@ -52,7 +38,9 @@ static vit_status describe(vit_model_file *f, const vit_teaching *t, vit_error *
     f->config.classes = t->learnt_classes;
     if (!f->recipe) return vit_fail_memory(error, "a recipe", 0);
     const vit_status status = vit_table_new(&f->table, &f->config, error);
-    return status == VIT_OK ? copy_labels(&f->labels, t, error) : status;
+    return status == VIT_OK ? vit_labels_copy(&f->labels, (const char *const *)t->classes,
+                                              t->learnt_classes, error)
+                            : status;
 }
 
 /* out: [p->count] = the elements of a tensor of the backbone, p being its row there. */

@@ -10,7 +10,8 @@ struct vit_append {
     char *path;
 };
 
-vit_status vit_append_new(vit_append **out, const char *path, vit_error *error) {
+/* (*out)->file is negative, and errno says why, if the file cannot be opened with these flags. */
+static vit_status open_file(vit_append **out, const char *path, int flags, vit_error *error) {
     *out = NULL;
     vit_append *a = vit_alloc(1, sizeof *a);
     if (a) a->path = vit_strdup(path);
@@ -18,37 +19,35 @@ vit_status vit_append_new(vit_append **out, const char *path, vit_error *error) 
         vit_free(a);
         return vit_fail_memory(error, path, sizeof *a);
     }
-    do a->file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+    do a->file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0666);
     while (a->file < 0 && errno == EINTR);
-    if (a->file >= 0) {
-        *out = a;
-        return VIT_OK;
-    }
+    *out = a;
+    return VIT_OK;
+}
+
+/* Frees *out, and keeps errno. */
+static void drop(vit_append **out) {
     const int reason = errno;
-    vit_free(a->path);
-    vit_free(a);
-    return reason == EEXIST ? VIT_OK : vit_fail_errno(error, reason, "cannot make %s", path);
+    if ((*out)->file >= 0) close((*out)->file);
+    vit_free((*out)->path);
+    vit_free(*out);
+    *out = NULL;
+    errno = reason;
+}
+
+vit_status vit_append_new(vit_append **out, const char *path, vit_error *error) {
+    const vit_status status = open_file(out, path, O_CREAT | O_EXCL, error);
+    if (status != VIT_OK || (*out)->file >= 0) return status;
+    drop(out);
+    return errno == EEXIST ? VIT_OK : vit_fail_errno(error, errno, "cannot make %s", path);
 }
 
 vit_status vit_append_open(vit_append **out, const char *path, uint64_t size, vit_error *error) {
-    *out = NULL;
-    vit_append *a = vit_alloc(1, sizeof *a);
-    if (a) a->path = vit_strdup(path);
-    if (!a || !a->path) {
-        vit_free(a);
-        return vit_fail_memory(error, path, sizeof *a);
-    }
-    do a->file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    while (a->file < 0 && errno == EINTR);
-    if (a->file >= 0 && ftruncate(a->file, (off_t)size) == 0) {
-        *out = a;
-        return VIT_OK;
-    }
-    const int reason = errno;
-    if (a->file >= 0) close(a->file);
-    vit_free(a->path);
-    vit_free(a);
-    return vit_fail_errno(error, reason, "cannot write %s", path);
+    const vit_status status = open_file(out, path, 0, error);
+    if (status != VIT_OK || ((*out)->file >= 0 && ftruncate((*out)->file, (off_t)size) == 0))
+        return status;
+    drop(out);
+    return vit_fail_errno(error, errno, "cannot write %s", path);
 }
 
 vit_status vit_append_sync(vit_append *a, vit_error *error) {
@@ -70,10 +69,8 @@ vit_status vit_append_put(vit_append *a, const void *data, size_t size, vit_erro
 }
 
 vit_status vit_append_close(vit_append *a, vit_error *error) {
-    vit_status status = VIT_OK;
     if (!a) return VIT_OK;
-    if (fsync(a->file) != 0 && errno != EINVAL)
-        status = vit_fail_errno(error, errno, "cannot write %s", a->path);
+    vit_status status = vit_append_sync(a, error);
     if (close(a->file) != 0 && status == VIT_OK)
         status = vit_fail_errno(error, errno, "cannot write %s", a->path);
     vit_free(a->path);

@@ -12,7 +12,12 @@ void vit_top_k(const float *values, size_t count, size_t k, size_t *indices) {
     }
 }
 
-int vit_compare_ids(const void *a, const void *b) {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
+#define COMPARE(name, type)                                    \
+    int name(const void *a, const void *b) {                   \
+        const type x = *(const type *)a, y = *(const type *)b; \
+        return (x > y) - (x < y);                              \
+    }
+COMPARE(vit_compare_ids, uint32_t)
+COMPARE(vit_compare_sizes, size_t)
+COMPARE(vit_compare_floats, float)
+COMPARE(vit_compare_doubles, double)

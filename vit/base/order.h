@@ -13,7 +13,10 @@ static inline bool vit_comes_before(const float *values, size_t a, size_t b) {
     return x > y || (x == y && a < b);
 }
 
-/* For qsort of numbers of 32 bits: the smallest first. */
+/* For qsort of numbers, of 32 bits, of type size_t, ...: the smallest first. */
 int vit_compare_ids(const void *a, const void *b);
+int vit_compare_sizes(const void *a, const void *b);
+int vit_compare_floats(const void *a, const void *b);
+int vit_compare_doubles(const void *a, const void *b);
 
 #endif

@@ -73,10 +73,11 @@ void *vit_make_room(void *array, size_t count, size_t *capacity, size_t size, co
     if (count < *capacity) return array;
     const size_t larger = count < 32 ? 64 : count * 2;
     void *memory = vit_realloc(array, count, larger, size);
-    if (memory)
-        *capacity = larger;
-    else
+    if (!memory) {
         vit_fail_memory(error, what, larger * size);
+        return array;
+    }
+    *capacity = larger;
     return memory;
 }
 

@@ -33,9 +33,13 @@ void vit_discard(void *data, size_t size);
  * NULL, and `memory` unchanged, on failure. */
 void *vit_realloc(void *memory, size_t old_count, size_t new_count, size_t size);
 
-/* Makes room for one more element in an array of `count` ones: returns `array`, or if it is full a
- * larger one in its place, and sets *capacity. NULL, with an error that names `what` and `array`
+/* Makes room for one more element in an array of `count` ones that has room for `capacity`: if it
+ * is full, a larger one takes its place. False, with an error that names `what` and the array
  * unchanged, if there is no memory. */
+#define VIT_MAKE_ROOM(array, count, capacity, what, error)                             \
+    ((array) = vit_make_room(array, count, &(capacity), sizeof *(array), what, error), \
+     (count) < (capacity))
+/* The same where the size is not the array's type's; it worked if count < *capacity then. */
 void *vit_make_room(void *array, size_t count, size_t *capacity, size_t size, const char *what,
                     vit_error *error);
 

@@ -1,4 +1,5 @@
 #include "vit/explain/draw.h"
+#include "vit/base/order.h"
 #include "vit/base/size.h"
 #include "vit/image/codec/png_write.h"
 #include <math.h>
@@ -73,18 +74,13 @@ static void draw_picture(const canvas *c, size_t panel) {
             picture_at(c, at(c, panel, y, x), y, x);
 }
 
-static int compare(const void *a, const void *b) {
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 /* The values that get the darkest and the brightest colour: the smallest, or 0 if that is smaller,
  * and the 99th percentile. */
 static vit_status range_of(float range[2], const float *values, size_t n, vit_error *error) {
     float *sorted = vit_alloc(n, sizeof *sorted);
     if (!sorted) return vit_fail_memory(error, "a map", n * sizeof *sorted);
     memcpy(sorted, values, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare);
+    qsort(sorted, n, sizeof *sorted, vit_compare_floats);
     range[0] = fminf(0, sorted[0]);
     range[1] = sorted[((n - 1) * 99 + 99) / 100];
     if (!(range[1] > range[0])) range[1] = sorted[n - 1];

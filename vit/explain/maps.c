@@ -1,5 +1,6 @@
 #include "vit/explain/maps.h"
 #include "vit/base/math.h"
+#include "vit/base/order.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/ops/loss.h"
@@ -228,11 +229,6 @@ double vit_map_doubt(const float *logits, size_t classes, size_t index) {
     return others / (others + vit_exp(logits[index] - highest));
 }
 
-static int compare_floats(const void *a, const void *b) {
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 /* Patches whose last state is more than three times as long as the median. lengths: [2][N] of
  * scratch. */
 static void mark_outliers(const vit_map_call *m, float *lengths) {
@@ -246,7 +242,7 @@ static void mark_outliers(const vit_map_call *m, float *lengths) {
         lengths[i] = (float)sqrt(sum);
     }
     memcpy(sorted, lengths, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_floats);
+    qsort(sorted, n, sizeof *sorted, vit_compare_floats);
     for (size_t i = 0; i < n; i++) m->map->outliers[i] = lengths[i] > 3 * sorted[n / 2];
 }
 

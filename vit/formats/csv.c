@@ -40,10 +40,8 @@ static char *unquote(vit_csv *csv, char *field) {
 }
 
 static vit_status add_field(vit_csv *csv, char *field, vit_error *error) {
-    char **fields = vit_make_room(csv->fields, csv->count, &csv->capacity, sizeof *fields,
-                                  "a row of a table", error);
-    if (!fields) return VIT_ERROR_MEMORY;
-    csv->fields = fields;
+    if (!VIT_MAKE_ROOM(csv->fields, csv->count, csv->capacity, "a row of a table", error))
+        return VIT_ERROR_MEMORY;
     csv->fields[csv->count++] = field;
     return VIT_OK;
 }

@@ -13,21 +13,8 @@ typedef struct axis {
     float *weights; /* [out][room] */
 } axis;
 
-/* How far a filter reaches, in pixels; 0: there is no such filter in floating point. */
-static float reach_of(vit_filter filter) {
-    switch (filter) {
-    case VIT_FILTER_BILINEAR:
-        return 1;
-    case VIT_FILTER_BICUBIC:
-        return 2;
-    case VIT_FILTER_NEAREST:
-    case VIT_FILTER_BOX:
-    case VIT_FILTER_LANCZOS:
-    case VIT_FILTER_HAMMING:
-    case VIT_FILTER_COUNT:
-        break;
-    }
-    return 0;
+static float weigh_bilinear(float x) {
+    return x < 1 ? 1 - x : 0;
 }
 
 static float weigh_bicubic(float x) {
@@ -36,22 +23,17 @@ static float weigh_bicubic(float x) {
     return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
 }
 
-static float weigh(vit_filter filter, float x) {
-    x = fabsf(x);
-    switch (filter) {
-    case VIT_FILTER_BILINEAR:
-        return x < 1 ? 1 - x : 0;
-    case VIT_FILTER_BICUBIC:
-        return weigh_bicubic(x);
-    case VIT_FILTER_NEAREST:
-    case VIT_FILTER_BOX:
-    case VIT_FILTER_LANCZOS:
-    case VIT_FILTER_HAMMING:
-    case VIT_FILTER_COUNT:
-        break;
-    }
-    return 0;
-}
+/* How far a filter reaches, in pixels, and its weights at a distance; 0: there is no such filter in
+ * floating point. */
+static const struct filter {
+    float reach;
+    float (*weigh)(float distance);
+} filters[] = {
+    [VIT_FILTER_BILINEAR] = {1, weigh_bilinear},
+    [VIT_FILTER_BICUBIC] = {2, weigh_bicubic},
+    [VIT_FILTER_HAMMING] = {0, NULL},
+};
+VIT_CHECK_ROWS(filters, VIT_FILTER_COUNT);
 
 static void axis_free(axis *a) {
     vit_free(a->first);
@@ -59,9 +41,10 @@ static void axis_free(axis *a) {
     vit_free(a->weights);
 }
 
-static vit_status axis_new(axis *a, size_t in, size_t out, vit_filter filter, vit_error *error) {
+static vit_status axis_new(axis *a, size_t in, size_t out, const struct filter *f,
+                           vit_error *error) {
     const float scale = (float)in / (float)out, inverse = scale >= 1 ? 1 / scale : 1;
-    const float reach = reach_of(filter) * (scale >= 1 ? scale : 1);
+    const float reach = f->reach * (scale >= 1 ? scale : 1);
     *a = (axis){.in = in, .out = out, .room = 2 * (size_t)ceilf(reach) + 1};
     a->first = vit_alloc(out, sizeof *a->first);
     a->count = vit_alloc(out, sizeof *a->count);
@@ -76,7 +59,7 @@ static vit_status axis_new(axis *a, size_t in, size_t out, vit_filter filter, vi
         const size_t end = vit_min((size_t)high, in);
         a->count[i] = vit_min(end - a->first[i], a->room);
         for (size_t j = 0; j < a->count[i]; j++) {
-            w[j] = weigh(filter, ((float)(j + a->first[i]) - center + .5F) * inverse);
+            w[j] = f->weigh(fabsf(((float)(j + a->first[i]) - center + .5F) * inverse));
             total += w[j];
         }
         for (size_t j = 0; j < a->count[i] && total != 0; j++) w[j] /= total;
@@ -130,15 +113,15 @@ vit_status vit_image_resize_float(vit_image *out, const vit_image *in, size_t wi
                         "resize: the picture has %zu channels, expected 1 or 3; convert it to grey "
                         "or RGB first",
                         in->channels);
-    if (reach_of(filter) == 0)
+    if (!filters[filter].weigh)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "resize: the filter is \"%s\", expected bilinear or bicubic in floating "
                         "point",
                         vit_filter_names[filter]);
     vit_status status = vit_image_new(out, "resize", width, height, in->channels, error);
     if (status != VIT_OK) return status;
-    status = axis_new(&x, in->width, width, filter, error);
-    if (status == VIT_OK) status = axis_new(&y, in->height, height, filter, error);
+    status = axis_new(&x, in->width, width, &filters[filter], error);
+    if (status == VIT_OK) status = axis_new(&y, in->height, height, &filters[filter], error);
     if (status == VIT_OK) {
         ring = vit_alloc(y.room, samples * sizeof *ring);
         out->floats = vit_alloc(height, samples * sizeof *out->floats);

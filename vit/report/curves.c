@@ -13,20 +13,16 @@ void vit_training_curves_free(vit_training_curves *c) {
 }
 
 vit_status vit_training_curves_point(vit_training_curves *c, vit_point point, vit_error *error) {
-    vit_point *points = vit_make_room(c->points, c->point_count, &c->point_capacity, sizeof *points,
-                                      "the curves", error);
-    if (!points) return VIT_ERROR_MEMORY;
-    c->points = points;
+    if (!VIT_MAKE_ROOM(c->points, c->point_count, c->point_capacity, "the curves", error))
+        return VIT_ERROR_MEMORY;
     c->points[c->point_count++] = point;
     return VIT_OK;
 }
 
 vit_status vit_training_curves_epoch(vit_training_curves *c, vit_epoch_point point,
                                      vit_error *error) {
-    vit_epoch_point *epochs = vit_make_room(c->epochs, c->epoch_count, &c->epoch_capacity,
-                                            sizeof *epochs, "the curves", error);
-    if (!epochs) return VIT_ERROR_MEMORY;
-    c->epochs = epochs;
+    if (!VIT_MAKE_ROOM(c->epochs, c->epoch_count, c->epoch_capacity, "the curves", error))
+        return VIT_ERROR_MEMORY;
     c->epochs[c->epoch_count++] = point;
     return VIT_OK;
 }

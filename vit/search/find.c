@@ -194,14 +194,13 @@ static void pair_row(pairing *p, size_t block, size_t i, const vit_index_block *
         const double score =
             (double)sums[k] * (double)a->entries[i].scale * (double)b->entries[k].scale;
         if (score < p->least || p->index->gone[b->first + k]) continue;
-        vit_similar *found = vit_make_room(p->found[block], p->counts[block], &p->capacities[block],
-                                           sizeof *found, "pairs", NULL);
-        if (!found || p->counts[block] >= MOST_PAIRS) {
+        if (p->counts[block] >= MOST_PAIRS || !VIT_MAKE_ROOM(p->found[block], p->counts[block],
+                                                             p->capacities[block], "pairs", NULL)) {
             p->failed = true;
             return;
         }
-        p->found[block] = found;
-        found[p->counts[block]++] = (vit_similar){a->first + i, b->first + k, (float)score};
+        p->found[block][p->counts[block]++] =
+            (vit_similar){a->first + i, b->first + k, (float)score};
     }
 }
 

@@ -82,10 +82,8 @@ static vit_status read_rows(vit_index *index, const vit_index_head *head, uint64
         if (b.entries[i].name >= names || !(b.entries[i].scale > 0) ||
             !isfinite(b.entries[i].scale))
             return damaged(index, at, "has a damaged entry", error);
-    vit_index_block *blocks = vit_make_room(index->blocks, index->count, &index->capacity,
-                                            sizeof *blocks, index->path, error);
-    if (!blocks) return VIT_ERROR_MEMORY;
-    index->blocks = blocks;
+    if (!VIT_MAKE_ROOM(index->blocks, index->count, index->capacity, index->path, error))
+        return VIT_ERROR_MEMORY;
     if (index->rows + b.rows > index->gone_room) {
         const size_t room = 2 * (index->rows + b.rows);
         uint8_t *flags = vit_realloc(index->gone, index->gone_room, room, 1);

@@ -181,10 +181,8 @@ static vit_status parse_tensor(parser *p, const char *name) {
     vit_status status = parse_object(p, parse_field, "'{' and dtype, shape and data_offsets");
     if (status == VIT_OK) status = check_entry(p);
     if (status != VIT_OK) return fail_in(p, status, "tensor", name);
-    vit_tensor *room = vit_make_room(h->tensors, h->count, &h->capacity, sizeof *h->tensors,
-                                     ENTRIES, p->scan.error);
-    if (!room) return VIT_ERROR_MEMORY;
-    h->tensors = room;
+    if (!VIT_MAKE_ROOM(h->tensors, h->count, h->capacity, ENTRIES, p->scan.error))
+        return VIT_ERROR_MEMORY;
     h->tensors[h->count++] = p->tensor;
     return VIT_OK;
 }
@@ -194,10 +192,9 @@ static vit_status parse_metadata_pair(parser *p, const char *key) {
     vit_metadata pair = {.key = key};
     vit_status status = vit_scan_string(&p->scan, &pair.value, "a string");
     if (status != VIT_OK) return fail_in(p, status, "__metadata__", key);
-    vit_metadata *room = vit_make_room(h->metadata, h->metadata_count, &h->metadata_capacity,
-                                       sizeof *h->metadata, ENTRIES, p->scan.error);
-    if (!room) return VIT_ERROR_MEMORY;
-    h->metadata = room;
+    if (!VIT_MAKE_ROOM(h->metadata, h->metadata_count, h->metadata_capacity, ENTRIES,
+                       p->scan.error))
+        return VIT_ERROR_MEMORY;
     h->metadata[h->metadata_count++] = pair;
     return VIT_OK;
 }

@@ -15,9 +15,8 @@ typedef vit_pickle_value value;
 /* ---- lists ---- */
 
 vit_status vit_pickle_append(vit_pickle *p, vit_pickle_list *l, const void *item, size_t size) {
-    void *items = vit_make_room(l->items, l->count, &l->capacity, size, "a pickle", p->error);
-    if (!items) return VIT_ERROR_MEMORY;
-    l->items = items;
+    l->items = vit_make_room(l->items, l->count, &l->capacity, size, "a pickle", p->error);
+    if (l->count == l->capacity) return VIT_ERROR_MEMORY;
     memcpy((char *)l->items + l->count++ * size, item, size);
     return VIT_OK;
 }
@@ -124,9 +123,13 @@ static vit_status push_text(vit_pickle *p, size_t size_bytes) {
     return vit_pickle_push(p, (value){VIT_PICKLE_TEXT, (uint32_t)size, bytes - p->bytes});
 }
 
-static vit_status push_other(vit_pickle *p, size_t skip) {
+static vit_status skip(vit_pickle *p, size_t count) {
     const uint8_t *bytes = NULL;
-    const vit_status status = take(p, &bytes, skip);
+    return take(p, &bytes, count);
+}
+
+static vit_status push_other(vit_pickle *p, size_t size) {
+    const vit_status status = skip(p, size);
     return status == VIT_OK ? vit_pickle_push(p, (value){.kind = VIT_PICKLE_OTHER}) : status;
 }
 
@@ -338,116 +341,88 @@ static vit_status take_stack_global(vit_pickle *p) {
 
 /* ---- opcodes ---- */
 
-static vit_status run_large(vit_pickle *p, unsigned opcode) {
-    switch (opcode) {
-    case 0x80:
-        return check_protocol(p);
-    case 0x81:
-        return vit_pickle_new_object(p);
-    case 0x85:
-        return make_tuple(p, 1);
-    case 0x86:
-        return make_tuple(p, 2);
-    case 0x87:
-        return make_tuple(p, 3);
-    case 0x88: /* True */
-        return vit_pickle_push(p, (value){.kind = VIT_PICKLE_OTHER, .index = 1});
-    case 0x89: /* False */
-        return push_other(p, 0);
-    case 0x8a:
-        return push_long(p);
-    case 0x8c:
-        return push_text(p, 1);
-    case 0x8d:
-    case 0x8e: /* bytes */
-        return push_text(p, 8);
-    case 0x8f: /* an empty set */
-        return push_other(p, 0);
-    case 0x90:
-        return drop_marked(p);
-    case 0x93:
-        return take_stack_global(p);
-    case 0x94:
-        return memo_put(p, p->memo.count);
-    case 0x95: { /* the size of a frame, which is ignored */
-        uint64_t size;
-        return take_number(p, &size, 8);
-    }
-    default:
-        return vit_fail(p->error, VIT_ERROR_UNSUPPORTED,
-                        "pickle byte %zu: the opcode 0x%02x is none that a dictionary of tensors "
-                        "needs: in Python, save the model's state_dict() alone, or write "
-                        "safetensors",
-                        p->at - 1, opcode);
-    }
+static vit_status push_kind(vit_pickle *p, size_t kind) {
+    return vit_pickle_push(p, (value){.kind = (vit_pickle_kind)kind});
 }
 
-static vit_status run(vit_pickle *p, unsigned opcode) {
-    switch (opcode) {
-    case '(':
-        return vit_pickle_push(p, (value){.kind = VIT_PICKLE_MARK});
-    case ')':
-        return vit_pickle_push(p, (value){.kind = VIT_PICKLE_TUPLE});
-    case ']':
-        return push_list(p);
-    case 'N':
-        return push_other(p, 0);
-    case 'G':
-        return push_other(p, 8);
-    case '}':
-        return vit_pickle_push_dictionary(p);
-    case 'B': /* bytes; 'T' and 'U' are texts of Python 2 */
-    case 'T':
-        return push_text(p, 4);
-    case 'C':
-    case 'U':
-        return push_text(p, 1);
-    case 'J':
-        return push_number(p, 4);
-    case 'K':
-        return push_number(p, 1);
-    case 'M':
-        return push_number(p, 2);
-    case 'Q':
-        return vit_pickle_push_storage(p);
-    case 'R':
-        return vit_pickle_reduce(p);
-    case 'X':
-        return push_text(p, 4);
-    case 'a':
-        return append_one(p);
-    case 'b':
-        return build(p);
-    case 'c':
-        return take_global(p);
-    case 'e':
-        return append_marked(p);
-    case 'h':
-        return take_get(p, 1);
-    case 'j':
-        return take_get(p, 4);
-    case 'q':
-        return take_put(p, 1);
-    case 'r':
-        return take_put(p, 4);
-    case 's':
-        return set_one_item(p);
-    case 't':
-        return make_marked_tuple(p);
-    case 'u':
-        return set_marked_items(p);
-    default:
-        return run_large(p, opcode);
-    }
+static vit_status push_bool(vit_pickle *p, size_t is_true) {
+    return vit_pickle_push(p, (value){.kind = VIT_PICKLE_OTHER, .index = (int64_t)is_true});
+}
+
+static vit_status memoize(vit_pickle *p) {
+    return memo_put(p, p->memo.count);
+}
+
+/* What an opcode does; `with` gets n, the bytes of its number or length, or how many objects. */
+typedef struct opcode {
+    vit_status (*run)(vit_pickle *p);
+    vit_status (*with)(vit_pickle *p, size_t n);
+    size_t n;
+} opcode;
+
+static const opcode opcodes[256] = {
+    ['('] = {.with = push_kind, .n = VIT_PICKLE_MARK},
+    [')'] = {.with = push_kind, .n = VIT_PICKLE_TUPLE},
+    [']'] = {push_list},
+    ['}'] = {vit_pickle_push_dictionary},
+    ['N'] = {.with = push_other, .n = 0},
+    ['G'] = {.with = push_other, .n = 8},
+    ['B'] = {.with = push_text, .n = 4}, /* bytes; 'T' and 'U' are texts of Python 2 */
+    ['T'] = {.with = push_text, .n = 4},
+    ['X'] = {.with = push_text, .n = 4},
+    ['C'] = {.with = push_text, .n = 1},
+    ['U'] = {.with = push_text, .n = 1},
+    ['J'] = {.with = push_number, .n = 4},
+    ['K'] = {.with = push_number, .n = 1},
+    ['M'] = {.with = push_number, .n = 2},
+    ['Q'] = {vit_pickle_push_storage},
+    ['R'] = {vit_pickle_reduce},
+    ['a'] = {append_one},
+    ['b'] = {build},
+    ['c'] = {take_global},
+    ['e'] = {append_marked},
+    ['h'] = {.with = take_get, .n = 1},
+    ['j'] = {.with = take_get, .n = 4},
+    ['q'] = {.with = take_put, .n = 1},
+    ['r'] = {.with = take_put, .n = 4},
+    ['s'] = {set_one_item},
+    ['t'] = {make_marked_tuple},
+    ['u'] = {set_marked_items},
+    [0x80] = {check_protocol},
+    [0x81] = {vit_pickle_new_object},
+    [0x85] = {.with = make_tuple, .n = 1},
+    [0x86] = {.with = make_tuple, .n = 2},
+    [0x87] = {.with = make_tuple, .n = 3},
+    [0x88] = {.with = push_bool, .n = true},
+    [0x89] = {.with = push_bool, .n = false},
+    [0x8a] = {push_long},
+    [0x8c] = {.with = push_text, .n = 1},
+    [0x8d] = {.with = push_text, .n = 8},
+    [0x8e] = {.with = push_text, .n = 8},  /* bytes */
+    [0x8f] = {.with = push_other, .n = 0}, /* an empty set */
+    [0x90] = {drop_marked},
+    [0x93] = {take_stack_global},
+    [0x94] = {memoize},
+    [0x95] = {.with = skip, .n = 8}, /* the size of a frame */
+};
+
+static vit_status run(vit_pickle *p, uint8_t code) {
+    const opcode *o = &opcodes[code];
+    if (o->run) return o->run(p);
+    if (o->with) return o->with(p, o->n);
+    return vit_fail(p->error, VIT_ERROR_UNSUPPORTED,
+                    "pickle byte %zu: the opcode 0x%02x is none that a dictionary of tensors "
+                    "needs: in Python, save the model's state_dict() alone, or write safetensors",
+                    p->at - 1, code);
 }
 
 /* Runs all opcodes; afterwards the stack holds the one object that was pickled. */
 static vit_status run_all(vit_pickle *p) {
     for (;;) {
         if (p->at == p->size) return vit_pickle_damaged(p, "the pickle is cut off");
-        const unsigned opcode = p->bytes[p->at++];
-        if (opcode == '.') break;
-        const vit_status status = run(p, opcode);
+        const uint8_t code = p->bytes[p->at++];
+        if (code == '.') break;
+        const vit_status status = run(p, code);
         if (status != VIT_OK) return status;
     }
     if (p->stack.count != 1 || stack_end(p)[-1].kind == VIT_PICKLE_MARK)

@@ -313,22 +313,7 @@ static vit_status read_elements(const vit_tensors *file, const vit_tensor *tenso
 #define SCALE_ENDING "_scale"
 
 static bool is_rounded(const vit_tensor *tensor) {
-    switch (tensor->dtype) {
-    case VIT_I8:
-        return tensor->dims > 0;
-    case VIT_F64:
-    case VIT_F32:
-    case VIT_F16:
-    case VIT_BF16:
-    case VIT_I64:
-    case VIT_I32:
-    case VIT_I16:
-    case VIT_U8:
-    case VIT_BOOL:
-    case VIT_DTYPE_COUNT:
-        break;
-    }
-    return false;
+    return tensor->dtype == VIT_I8 && tensor->dims > 0;
 }
 
 const vit_tensor *vit_tensors_scales(const vit_tensors *file, const vit_tensor *tensor) {

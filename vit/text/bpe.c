@@ -96,10 +96,8 @@ typedef struct word {
 } word;
 
 static vit_status add_symbol(word *w, size_t at, size_t length, uint32_t id) {
-    symbol *symbols =
-        vit_make_room(w->symbols, w->count, &w->capacity, sizeof *symbols, "a word", w->error);
-    if (!symbols) return VIT_ERROR_MEMORY;
-    w->symbols = symbols;
+    if (!VIT_MAKE_ROOM(w->symbols, w->count, w->capacity, "a word", w->error))
+        return VIT_ERROR_MEMORY;
     w->symbols[w->count] = (symbol){at, length, w->count - 1, w->count + 1, id};
     w->count++;
     return VIT_OK;
@@ -116,10 +114,9 @@ static void swap(pair *a, pair *b) {
 }
 
 static vit_status push(word *w, pair p) {
-    pair *heap =
-        vit_make_room(w->heap, w->pairs, &w->pair_capacity, sizeof *heap, "a word", w->error);
-    if (!heap) return VIT_ERROR_MEMORY;
-    w->heap = heap;
+    if (!VIT_MAKE_ROOM(w->heap, w->pairs, w->pair_capacity, "a word", w->error))
+        return VIT_ERROR_MEMORY;
+    pair *heap = w->heap;
     size_t i = w->pairs++;
     for (heap[i] = p; i > 0 && before(&heap[i], &heap[(i - 1) / 2]); i = (i - 1) / 2)
         swap(&heap[i], &heap[(i - 1) / 2]);

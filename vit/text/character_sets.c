@@ -40,10 +40,8 @@ bool vit_sets_have(const vit_character_sets *all, size_t set, uint32_t c) {
 }
 
 vit_status vit_sets_add_item(vit_character_sets *all, vit_set_item item, vit_error *error) {
-    vit_set_item *items = vit_make_room(all->items, all->item_count, &all->item_capacity,
-                                        sizeof *items, "an expression", error);
-    if (!items) return VIT_ERROR_MEMORY;
-    all->items = items;
+    if (!VIT_MAKE_ROOM(all->items, all->item_count, all->item_capacity, "an expression", error))
+        return VIT_ERROR_MEMORY;
     all->items[all->item_count++] = item;
     return VIT_OK;
 }
@@ -51,10 +49,8 @@ vit_status vit_sets_add_item(vit_character_sets *all, vit_set_item item, vit_err
 vit_status vit_sets_close(vit_character_sets *all, bool negated, bool any_case, vit_error *error) {
     const size_t last = all->count;
     const size_t first = last > 0 ? all->sets[last - 1].first + all->sets[last - 1].count : 0;
-    vit_set *sets =
-        vit_make_room(all->sets, all->count, &all->capacity, sizeof *sets, "an expression", error);
-    if (!sets) return VIT_ERROR_MEMORY;
-    all->sets = sets;
+    if (!VIT_MAKE_ROOM(all->sets, all->count, all->capacity, "an expression", error))
+        return VIT_ERROR_MEMORY;
     vit_set *s = &all->sets[all->count++];
     *s = (vit_set){first, all->item_count - first, negated, any_case, {0, 0}};
     for (uint32_t k = 0; k < 128; k++)

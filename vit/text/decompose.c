@@ -9,15 +9,11 @@ typedef struct decomposition {
     uint32_t whole, first, second;
 } decomposition;
 
-/* Characters that are one other character each: the n-th of the range is pool[at + n]. */
+/* Characters that are others, whose texts follow each other in a pool from `at` on. A text is one
+ * character; in compatible_pool it is several, doubled, of which the last has 1 added. */
 typedef struct single_run {
     uint32_t first, last, at;
 } single_run;
-
-/* A character that is several others: pool[range >> 5 ...], range & 31 of them. */
-typedef struct compatible_row {
-    uint32_t whole, range;
-} compatible_row;
 
 typedef struct mark_range {
     uint32_t first, last;
@@ -34,22 +30,17 @@ enum { HANGUL_COUNT = 11172, LEAD_COUNT = 19, VOWEL_COUNT = 21, TRAIL_COUNT = 28
 
 /* ---- tables ---- */
 
-/* Rows of some tables begin with the character that they are of. */
+/* Rows of the pairs begin with the character that they are of. */
 static int compare_wholes(const void *c, const void *row) {
     const uint32_t a = *(const uint32_t *)c, b = *(const uint32_t *)row;
     return (a > b) - (a < b);
 }
 
-/* Others begin with the first and the last one of a range. */
-static int compare_ranges(const void *c, const void *row) {
-    const uint32_t a = *(const uint32_t *)c, *range = row;
-    return (a > range[1]) - (a < range[0]);
-}
-
 /* The combining class of a character; 0: it is none that moves. */
 static uint8_t class_of(uint32_t c) {
     if (c < marks[0].first) return 0;
-    const mark_range *found = bsearch(&c, marks, VIT_COUNT(marks), sizeof *marks, compare_ranges);
+    const mark_range *found =
+        bsearch(&c, marks, VIT_COUNT(marks), sizeof *marks, vit_compare_ranges);
     return found ? found->class : 0;
 }
 
@@ -60,7 +51,7 @@ static const decomposition *find_pair(uint32_t c) {
 /* The character that another one is, or that one itself. */
 static uint32_t find_single(uint32_t c, const single_run *runs, size_t count,
                             const uint32_t *pool) {
-    const single_run *found = bsearch(&c, runs, count, sizeof *runs, compare_ranges);
+    const single_run *found = bsearch(&c, runs, count, sizeof *runs, vit_compare_ranges);
     return found ? pool[found->at + (c - found->first)] : c;
 }
 
@@ -118,14 +109,8 @@ static void sort_marks(characters *t) {
 
 static void put(characters *t, uint32_t c) {
     const uint8_t class = class_of(c);
-    mark *list = t->failed
-                     ? NULL
-                     : vit_make_room(t->list, t->count, &t->capacity, sizeof *list, "a text", NULL);
-    if (!list) {
-        t->failed = true;
-        return;
-    }
-    t->list = list;
+    t->failed = t->failed || !VIT_MAKE_ROOM(t->list, t->count, t->capacity, "a text", NULL);
+    if (t->failed) return;
     if (class == 0) sort_marks(t);
     t->list[t->count] = (mark){c, class, t->count};
     t->count++;
@@ -157,13 +142,15 @@ static void put_decomposed(characters *t, uint32_t c) {
 static void put_compatible(characters *t, uint32_t c) {
     const uint32_t one =
         find_single(c, compatible_singles, VIT_COUNT(compatible_singles), compatible_single_pool);
-    const compatible_row *row = c < 0xa0 ? NULL
-                                         : bsearch(&c, compatible_rows, VIT_COUNT(compatible_rows),
-                                                   sizeof *compatible_rows, compare_wholes);
-    if (row)
-        for (size_t i = 0; i < (row->range & 31); i++)
-            put(t, compatible_pool[(row->range >> 5) + i]);
-    else if (one != c)
+    const single_run *run = c < 0xa0 ? NULL
+                                     : bsearch(&c, compatible_rows, VIT_COUNT(compatible_rows),
+                                               sizeof *compatible_rows, vit_compare_ranges);
+    if (run) {
+        const uint32_t *text = compatible_pool + run->at;
+        for (uint32_t before = c - run->first; before > 0; text++) before -= *text & 1;
+        do put(t, *text >> 1);
+        while ((*text++ & 1) == 0);
+    } else if (one != c)
         put(t, one);
     else
         put_decomposed(t, c);

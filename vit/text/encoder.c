@@ -26,9 +26,7 @@ void vit_encoder_free(vit_encoder *e) {
 }
 
 vit_status vit_ids_put(vit_ids_list *out, uint32_t id, vit_error *error) {
-    uint32_t *ids = vit_make_room(out->ids, out->count, &out->capacity, sizeof *ids, "ids", error);
-    if (!ids) return VIT_ERROR_MEMORY;
-    out->ids = ids;
+    if (!VIT_MAKE_ROOM(out->ids, out->count, out->capacity, "ids", error)) return VIT_ERROR_MEMORY;
     out->ids[out->count++] = id;
     return VIT_OK;
 }
@@ -38,13 +36,11 @@ vit_status vit_ids_put(vit_ids_list *out, uint32_t id, vit_error *error) {
 vit_status vit_added_put(vit_tokenizer *t, vit_added token, vit_error *error) {
     vit_encoder *e = t->encoder;
     if (token.length == 0) return VIT_OK;
-    vit_added *list = vit_make_room(e->added, e->added_count, &e->added_capacity, sizeof *list,
-                                    "added tokens", error);
-    if (!list) return VIT_ERROR_MEMORY;
-    e->added = list;
+    if (!VIT_MAKE_ROOM(e->added, e->added_count, e->added_capacity, "added tokens", error))
+        return VIT_ERROR_MEMORY;
     const bool normalised = token.normalised;
     token.normalised = false; /* the text is not owned yet */
-    list[e->added_count] = token;
+    e->added[e->added_count] = token;
     if (normalised) {
         vit_string text = {0};
         bool first = false;
@@ -53,9 +49,9 @@ vit_status vit_added_put(vit_tokenizer *t, vit_added token, vit_error *error) {
             vit_string_free(&text);
             return status;
         }
-        list[e->added_count].text = text.text;
-        list[e->added_count].length = text.length;
-        list[e->added_count].normalised = true;
+        e->added[e->added_count].text = text.text;
+        e->added[e->added_count].length = text.length;
+        e->added[e->added_count].normalised = true;
     }
     e->added_count++;
     return VIT_OK;

@@ -20,6 +20,7 @@ typedef enum opcode {
     OP_START,  /* ^ */
     OP_END,    /* $ */
     OP_MATCH,
+    OP_COUNT,
 } opcode;
 
 typedef struct instruction {
@@ -61,10 +62,8 @@ static vit_status refuse(const compiler *c, const char *what) {
 static vit_status emit(compiler *c, instruction i) {
     vit_regex *r = c->r;
     if (r->code_count >= MOST_CODE) return refuse(c, "too many parts");
-    instruction *code = vit_make_room(r->code, r->code_count, &r->code_capacity, sizeof *code,
-                                      "an expression", c->error);
-    if (!code) return VIT_ERROR_MEMORY;
-    r->code = code;
+    if (!VIT_MAKE_ROOM(r->code, r->code_count, r->code_capacity, "an expression", c->error))
+        return VIT_ERROR_MEMORY;
     r->code[r->code_count++] = i;
     return VIT_OK;
 }
@@ -213,42 +212,22 @@ static vit_status read_quantifier(compiler *c, quantifier *q) {
 
 static vit_status read_alternatives(compiler *c);
 
+/* By opcode: whether x says where it goes on; whether it takes y characters at least. */
+static const struct {
+    bool jumps, takes;
+} opcodes[] = {
+    [OP_SET] = {.takes = true},   [OP_REPEAT] = {.takes = true}, [OP_ATOMIC] = {.takes = true},
+    [OP_SPLIT] = {.jumps = true}, [OP_JUMP] = {.jumps = true},   [OP_LOOK] = {.jumps = true},
+    [OP_NOT] = {.jumps = true},   [OP_MATCH] = {false, false},
+};
+VIT_CHECK_ROWS(opcodes, OP_COUNT);
+
 static bool jumps(const instruction *x) {
-    switch (x->op) {
-    case OP_SPLIT:
-    case OP_JUMP:
-    case OP_LOOK:
-    case OP_NOT:
-        return true;
-    case OP_SET:
-    case OP_REPEAT:
-    case OP_ATOMIC:
-    case OP_START:
-    case OP_END:
-    case OP_MATCH:
-        break;
-    }
-    return false;
+    return opcodes[x->op].jumps;
 }
 
-/* Whether an instruction takes a character at least. */
 static bool takes(const instruction *x) {
-    switch (x->op) {
-    case OP_SET:
-        return true;
-    case OP_REPEAT:
-    case OP_ATOMIC:
-        return x->y > 0;
-    case OP_SPLIT:
-    case OP_JUMP:
-    case OP_LOOK:
-    case OP_NOT:
-    case OP_START:
-    case OP_END:
-    case OP_MATCH:
-        break;
-    }
-    return false;
+    return opcodes[x->op].takes && x->y > 0;
 }
 
 /* Makes place for an instruction at `at`. What follows jumps among itself only. */
@@ -347,12 +326,12 @@ static vit_status read_repeated(compiler *c) {
     const size_t s = c->r->sets.count - 1;
     if (status == VIT_OK) status = read_quantifier(c, &q);
     if (status != VIT_OK) return status;
-    if (q.is_one) return emit(c, (instruction){OP_SET, s, 0, 0});
+    if (q.is_one) return emit(c, (instruction){OP_SET, s, 1, 1});
     if (q.kind != '?')
         return emit(c, (instruction){q.kind == '+' ? OP_ATOMIC : OP_REPEAT, s, q.least, q.most});
     if (q.least > 1 || (q.most != SIZE_MAX && q.most > 1)) return refuse(c, "a lazy number");
     const size_t from = c->r->code_count;
-    status = emit(c, (instruction){OP_SET, s, 0, 0});
+    status = emit(c, (instruction){OP_SET, s, 1, 1});
     return status != VIT_OK ? status : repeat_group(c, from, &q);
 }
 
@@ -439,9 +418,7 @@ typedef struct machine {
 typedef enum answer { ANSWER_NO, ANSWER_YES, ANSWER_FAILED } answer;
 
 static bool remember(machine *m, way w) {
-    way *ways = vit_make_room(m->ways, m->count, &m->capacity, sizeof *ways, "a match", m->error);
-    if (!ways) return false;
-    m->ways = ways;
+    if (!VIT_MAKE_ROOM(m->ways, m->count, m->capacity, "a match", m->error)) return false;
     m->ways[m->count++] = w;
     return true;
 }
@@ -538,6 +515,7 @@ static answer match(machine *m, size_t pc, size_t *at) {
             pc++;
             break;
         case OP_MATCH:
+        case OP_COUNT:
             m->count = kept;
             return ANSWER_YES;
         }

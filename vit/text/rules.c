@@ -1,5 +1,6 @@
 /* Normalisers, which make one text of another, and the list of rules. split.c has those that cut.
  */
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/text/encoder.h"
 #include <string.h>
@@ -16,12 +17,11 @@ void vit_rules_free(vit_rules *rules) {
 }
 
 vit_rule *vit_rules_add(vit_rules *rules, vit_rule_kind kind, vit_error *error) {
-    vit_rule *list = vit_make_room(rules->list, rules->count, &rules->capacity, sizeof *list,
-                                   "the rules of a tokenizer", error);
-    if (!list) return NULL;
-    rules->list = list;
-    list[rules->count] = (vit_rule){.kind = kind};
-    return &list[rules->count++];
+    if (!VIT_MAKE_ROOM(rules->list, rules->count, rules->capacity, "the rules of a tokenizer",
+                       error))
+        return NULL;
+    rules->list[rules->count] = (vit_rule){.kind = kind};
+    return &rules->list[rules->count++];
 }
 
 /* ---- characters ---- */
@@ -338,38 +338,23 @@ static bool takes_alone(const vit_rule *r, const char *text, size_t length) {
     return gone;
 }
 
+/* Rules that may take out characters; `strips`: only at the ends. */
+static const struct {
+    bool takes, strips;
+} takers[] = {
+    [VIT_RULE_STRIP] = {.strips = true},  [VIT_RULE_REPLACE] = {.takes = true},
+    [VIT_RULE_ACCENTS] = {.takes = true}, [VIT_RULE_NMT] = {.takes = true},
+    [VIT_RULE_BERT] = {.takes = true},    [VIT_RULE_BERT_SPLIT] = {false, false},
+};
+VIT_CHECK_ROWS(takers, VIT_RULE_COUNT);
+
 /* Whether a rule takes out the first character. */
 static bool takes_first(const vit_rule *r, const char *text, size_t length) {
     uint32_t c;
     if (length == 0) return false;
     const size_t bytes = vit_utf8_get(&c, text);
-    switch (r->kind) {
-    case VIT_RULE_STRIP:
-        return r->left && vit_is_one_of(VIT_SPACES, c);
-    case VIT_RULE_REPLACE:
-    case VIT_RULE_ACCENTS:
-    case VIT_RULE_NMT:
-    case VIT_RULE_BERT:
-        return takes_alone(r, text, bytes);
-    case VIT_RULE_NFC:
-    case VIT_RULE_NFD:
-    case VIT_RULE_NFKC:
-    case VIT_RULE_NFKD:
-    case VIT_RULE_LOWER:
-    case VIT_RULE_PREPEND:
-    case VIT_RULE_APPEND:
-    case VIT_RULE_CHARSMAP:
-    case VIT_RULE_SENTENCEPIECE:
-    case VIT_RULE_SIGLIP:
-    case VIT_RULE_ALPHABET:
-    case VIT_RULE_BYTE_LEVEL:
-    case VIT_RULE_METASPACE:
-    case VIT_RULE_SPLIT:
-    case VIT_RULE_BERT_SPLIT:
-    case VIT_RULE_COUNT:
-        break;
-    }
-    return false;
+    if (takers[r->kind].strips) return r->left && vit_is_one_of(VIT_SPACES, c);
+    return takers[r->kind].takes && takes_alone(r, text, bytes);
 }
 
 vit_status vit_normalise_by(vit_string *out, const vit_rule *rule, const char *text, size_t length,

@@ -1,4 +1,5 @@
 /* Pre-tokenisers: each cuts every part of a text into others. */
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/text/encoder.h"
 #include <string.h>
@@ -10,10 +11,8 @@ void vit_parts_free(vit_parts *parts) {
 }
 
 vit_status vit_parts_put(vit_parts *p, vit_part part, vit_error *error) {
-    vit_part *list =
-        vit_make_room(p->list, p->count, &p->capacity, sizeof *list, "the parts of a text", error);
-    if (!list) return VIT_ERROR_MEMORY;
-    p->list = list;
+    if (!VIT_MAKE_ROOM(p->list, p->count, p->capacity, "the parts of a text", error))
+        return VIT_ERROR_MEMORY;
     p->list[p->count++] = part;
     return VIT_OK;
 }
@@ -141,7 +140,8 @@ static vit_status split_at_matches(cutter *c, const vit_rule *r) {
 }
 
 /* At spaces, which go, and around each mark of punctuation. */
-static vit_status split_as_bert(cutter *c) {
+static vit_status split_as_bert(cutter *c, const vit_rule *r) {
+    (void)r;
     size_t from = 0;
     vit_status status = VIT_OK;
     for (size_t at = 0; at < c->length && status == VIT_OK;) {
@@ -229,36 +229,13 @@ static vit_status metaspace(cutter *c, const vit_rule *r) {
     return status;
 }
 
-static vit_status cut(cutter *c, const vit_rule *r) {
-    switch (r->kind) {
-    case VIT_RULE_BYTE_LEVEL:
-        return byte_level(c, r);
-    case VIT_RULE_METASPACE:
-        return metaspace(c, r);
-    case VIT_RULE_BERT_SPLIT:
-        return split_as_bert(c);
-    case VIT_RULE_SPLIT:
-    case VIT_RULE_NFC:
-    case VIT_RULE_NFD:
-    case VIT_RULE_NFKC:
-    case VIT_RULE_NFKD:
-    case VIT_RULE_LOWER:
-    case VIT_RULE_STRIP:
-    case VIT_RULE_REPLACE:
-    case VIT_RULE_PREPEND:
-    case VIT_RULE_APPEND:
-    case VIT_RULE_ACCENTS:
-    case VIT_RULE_NMT:
-    case VIT_RULE_BERT:
-    case VIT_RULE_CHARSMAP:
-    case VIT_RULE_SENTENCEPIECE:
-    case VIT_RULE_SIGLIP:
-    case VIT_RULE_ALPHABET:
-    case VIT_RULE_COUNT:
-        break;
-    }
-    return split_at_matches(c, r);
-}
+/* How the rules that cut do it; all others do so at matches. */
+static vit_status (*const cuts[])(cutter *c, const vit_rule *r) = {
+    [VIT_RULE_BYTE_LEVEL] = byte_level,
+    [VIT_RULE_METASPACE] = metaspace,
+    [VIT_RULE_BERT_SPLIT] = split_as_bert,
+};
+VIT_CHECK_ROWS(cuts, VIT_RULE_COUNT);
 
 vit_status vit_cut_parts(vit_parts *parts, const vit_rule *r, vit_error *error) {
     vit_parts out = {0};
@@ -268,7 +245,8 @@ vit_status vit_cut_parts(vit_parts *parts, const vit_rule *r, vit_error *error) 
         const vit_part *part = &parts->list[i];
         cutter c = {&out, parts->text.text + part->at, part->length, part->first, VIT_REGEX_STEPS,
                     error};
-        status = part->id != VIT_NO_ID ? vit_parts_put(&out, *part, error) : cut(&c, r);
+        status = part->id != VIT_NO_ID ? vit_parts_put(&out, *part, error)
+                                       : (cuts[r->kind] ? cuts[r->kind] : split_at_matches)(&c, r);
     }
     vit_parts_free(parts);
     *parts = out;

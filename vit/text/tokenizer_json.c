@@ -62,11 +62,8 @@ static vit_status scan_object(vit_tokenizer *t, span s, const char *name, vit_er
 /* The score of a token, for a tokenizer that is to encode. */
 static vit_status put_score(vit_tokenizer *t, size_t id, double score, size_t *capacity,
                             vit_error *error) {
-    double *scores =
-        vit_make_room(t->encoder->scores, id, capacity, sizeof *scores, "scores", error);
-    if (!scores) return VIT_ERROR_MEMORY;
-    t->encoder->scores = scores;
-    scores[id] = score;
+    if (!VIT_MAKE_ROOM(t->encoder->scores, id, *capacity, "scores", error)) return VIT_ERROR_MEMORY;
+    t->encoder->scores[id] = score;
     t->encoder->score_count = id + 1;
     return VIT_OK;
 }

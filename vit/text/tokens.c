@@ -9,10 +9,9 @@
 char *vit_tokens_room(vit_tokenizer *t, size_t size) {
     if (size > t->room) {
         const size_t block = vit_max(size, BLOCK);
-        char **blocks = vit_make_room(t->blocks, t->block_count, &t->block_capacity, sizeof *blocks,
-                                      "tokens", NULL);
-        char *memory = blocks ? vit_alloc_unset(block, 1) : NULL;
-        if (blocks) t->blocks = blocks;
+        if (!VIT_MAKE_ROOM(t->blocks, t->block_count, t->block_capacity, "tokens", NULL))
+            return NULL;
+        char *memory = vit_alloc_unset(block, 1);
         if (!memory) return NULL;
         t->blocks[t->block_count++] = memory;
         t->next = memory;

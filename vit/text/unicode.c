@@ -13,29 +13,41 @@ typedef struct lower_run {
     int32_t step, difference;
 } lower_run;
 
+/* A set of characters: bit n is category n; of the exceptions the contrary is true. */
+typedef struct character_set {
+    uint32_t categories;
+    const code_range *exceptions;
+    size_t count;
+} character_set;
+
+/* Characters of a class of graphemes. */
+typedef struct grapheme_run {
+    uint32_t first, last, class;
+} grapheme_run;
+
 #include "vit/text/categories.inc"
 #include "vit/text/characters.inc"
 
 /* ---- tables ---- */
 
-/* The last row of starts[0..count), which are `first << shift | value`, that begins at c or
- * before. */
-static uint32_t row_of(const uint32_t *starts, size_t count, unsigned shift, uint32_t c) {
-    size_t low = 0, high = count;
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (starts[middle] >> shift <= c)
-            low = middle;
-        else
-            high = middle;
-    }
-    return starts[low];
+int vit_compare_ranges(const void *c, const void *row) {
+    const uint32_t a = *(const uint32_t *)c, *range = row;
+    return (a > range[1]) - (a < range[0]);
 }
 
 vit_category vit_category_of(uint32_t c) {
     enum { EVEN_UPPER = 30, ODD_UPPER };
     if (c >= 'a' && c <= 'z') return VIT_CATEGORY_LL;
-    const uint32_t value = row_of(categories, VIT_COUNT(categories), 5, c) & 31;
+    /* The last row that begins at c or before: first << 5 | category. */
+    size_t low = 0, high = VIT_COUNT(categories);
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (categories[middle] >> 5 <= c)
+            low = middle;
+        else
+            high = middle;
+    }
+    const uint32_t value = categories[low] & 31;
     if (value < EVEN_UPPER) return (vit_category)value;
     return (c & 1) == (value == ODD_UPPER) ? VIT_CATEGORY_LU : VIT_CATEGORY_LL;
 }
@@ -53,49 +65,12 @@ bool vit_categories_named(uint32_t *set, const char *name, size_t length) {
     return *set != 0;
 }
 
-static bool in_ranges(const code_range *ranges, size_t count, uint32_t c) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (c > ranges[middle].last)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && c >= ranges[low].first;
-}
-
-#define IN(set, c) in_ranges(set, VIT_COUNT(set), c)
-
-static bool is_word(uint32_t c) {
-    static const uint32_t usual =
-        1u << VIT_CATEGORY_LU | 1u << VIT_CATEGORY_LL | 1u << VIT_CATEGORY_LT |
-        1u << VIT_CATEGORY_LM | 1u << VIT_CATEGORY_LO | 1u << VIT_CATEGORY_MN |
-        1u << VIT_CATEGORY_MC | 1u << VIT_CATEGORY_ME | 1u << VIT_CATEGORY_ND |
-        1u << VIT_CATEGORY_NL | 1u << VIT_CATEGORY_PC;
-    return ((usual >> vit_category_of(c) & 1) != 0) != IN(word_exceptions, c);
-}
-
 bool vit_is_one_of(vit_characters set, uint32_t c) {
-    switch (set) {
-    case VIT_SPACES:
-        return IN(spaces, c);
-    case VIT_WORD_CHARACTERS:
-        return is_word(c);
-    case VIT_ACCENTS:
-        return IN(accents, c);
-    case VIT_BERT_ACCENTS:
-        return IN(bert_accents, c);
-    case VIT_BERT_REMOVED:
-        return IN(bert_removed, c);
-    case VIT_BERT_PUNCTUATION:
-        return IN(bert_punctuation, c);
-    case VIT_NUMERIC:
-        return IN(digits, c);
-    case VIT_CHARACTERS_COUNT:
-        break;
-    }
-    return false;
+    VIT_CHECK_ROWS(sets, VIT_CHARACTERS_COUNT);
+    const character_set *s = &sets[set];
+    const bool is_exception =
+        bsearch(&c, s->exceptions, s->count, sizeof *s->exceptions, vit_compare_ranges);
+    return ((s->categories >> vit_category_of(c) & 1) != 0) != is_exception;
 }
 
 /* ---- UTF-8 ---- */
@@ -142,17 +117,9 @@ size_t vit_lower(uint32_t to[2], uint32_t c) {
         to[1] = 0x307;
         return 2;
     }
-    size_t low = 0, high = VIT_COUNT(lower_runs);
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (c > lower_runs[middle].last)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == VIT_COUNT(lower_runs)) return 1;
-    const lower_run *run = &lower_runs[low];
-    if (c >= run->first && (c - run->first) % (uint32_t)run->step == 0)
+    const lower_run *run =
+        bsearch(&c, lower_runs, VIT_COUNT(lower_runs), sizeof *lower_runs, vit_compare_ranges);
+    if (run && (c - run->first) % (uint32_t)run->step == 0)
         to[0] = (uint32_t)((int32_t)c + run->difference);
     return 1;
 }
@@ -162,19 +129,19 @@ size_t vit_lower(uint32_t to[2], uint32_t c) {
 static bool is_final(const char *text, size_t at, size_t length) {
     uint32_t c = 0;
     size_t i = at;
-    bool cased = false;
+    bool follows = false; /* a letter */
     while (i > 0) {
         while (((uint8_t)text[--i] & 0xc0) == 0x80) {
         }
         vit_utf8_get(&c, text + i);
-        if (IN(case_ignorable, c)) continue;
-        cased = IN(cased_letters, c);
+        if (vit_is_one_of(VIT_CASE_IGNORABLE, c)) continue;
+        follows = vit_is_one_of(VIT_CASED, c);
         break;
     }
-    if (!cased) return false;
+    if (!follows) return false;
     for (i = at + 2; i < length;) {
         i += vit_utf8_get(&c, text + i);
-        if (!IN(case_ignorable, c)) return !IN(cased_letters, c);
+        if (!vit_is_one_of(VIT_CASE_IGNORABLE, c)) return !vit_is_one_of(VIT_CASED, c);
     }
     return true;
 }
@@ -194,9 +161,19 @@ void vit_string_add_lower(vit_string *out, const char *text, size_t length, bool
 /* The order of GRAPHEMES in scripts/make_unicode.py. */
 enum { OTHER, CR, LF, CONTROL, EXTEND, ZWJ, SPACING, PREPEND, FLAG, L, V, T, LV, LVT, PICTURE };
 
+/* The class of most characters of a category; of all others OTHER. */
+static const uint8_t usual_classes[] = {
+    [VIT_CATEGORY_MN] = EXTEND,  [VIT_CATEGORY_ME] = EXTEND,  [VIT_CATEGORY_MC] = SPACING,
+    [VIT_CATEGORY_ZL] = CONTROL, [VIT_CATEGORY_ZP] = CONTROL, [VIT_CATEGORY_CC] = CONTROL,
+    [VIT_CATEGORY_CF] = EXTEND,  [VIT_CATEGORY_CO] = OTHER,
+};
+VIT_CHECK_ROWS(usual_classes, VIT_CATEGORY_COUNT);
+
 static uint32_t grapheme_class(uint32_t c) {
     if (c >= 0xac00 && c < 0xac00 + 11172) return (c - 0xac00) % 28 == 0 ? LV : LVT;
-    return row_of(graphemes, VIT_COUNT(graphemes), 4, c) & 15;
+    const grapheme_run *found =
+        bsearch(&c, graphemes, VIT_COUNT(graphemes), sizeof *graphemes, vit_compare_ranges);
+    return found ? found->class : usual_classes[vit_category_of(c)];
 }
 
 /* Whether no boundary is between two classes; flags and pictures depend on more than that. */

@@ -42,6 +42,9 @@ typedef enum vit_category {
 
 vit_category vit_category_of(uint32_t c);
 
+/* For bsearch of a character in rows that begin with the first and the last one of a range. */
+int vit_compare_ranges(const void *c, const void *row);
+
 /* Sets of categories: bit n is category n. *set = those of a name such as "L" or "Lu"; false: there
  * is none of this name. */
 bool vit_categories_named(uint32_t *set, const char *name, size_t length);
@@ -55,6 +58,8 @@ typedef enum vit_characters {
     VIT_BERT_REMOVED,     /* and as no text at all */
     VIT_BERT_PUNCTUATION, /* BertPreTokenizer, Punctuation */
     VIT_NUMERIC,          /* Digits */
+    VIT_CASED,            /* Unicode's Cased and */
+    VIT_CASE_IGNORABLE,   /* Case_Ignorable, for a sigma at the end of a word */
     VIT_CHARACTERS_COUNT,
 } vit_characters;
 

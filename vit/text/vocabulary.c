@@ -80,10 +80,8 @@ static vit_status collect(collection *c, vit_signs kind, const char *text, vit_e
         if (length == 0) return VIT_OK;
         if (c->count == c->capacity && c->count > 2 * c->united + 1024)
             c->united = c->count = unite(c->signs, c->count);
-        sign *signs = vit_make_room(c->signs, c->count, &c->capacity, sizeof *signs,
-                                    "the signs of the texts", error);
-        if (!signs) return VIT_ERROR_MEMORY;
-        c->signs = signs;
+        if (!VIT_MAKE_ROOM(c->signs, c->count, c->capacity, "the signs of the texts", error))
+            return VIT_ERROR_MEMORY;
         c->signs[c->count++] = (sign){text - length, length};
     }
 }

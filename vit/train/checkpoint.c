@@ -110,10 +110,8 @@ static vit_status add_entry(vit_checkpoints *c, uint64_t step, bool stale, vit_e
     size_t at = 0;
     while (at < c->count && c->entries[at].step < step) at++;
     if (at == c->count || c->entries[at].step != step) {
-        void *more = vit_make_room(c->entries, c->count, &c->capacity, sizeof *c->entries,
-                                   "the list of checkpoints", error);
-        if (!more) return VIT_ERROR_MEMORY;
-        c->entries = more;
+        if (!VIT_MAKE_ROOM(c->entries, c->count, c->capacity, "the list of checkpoints", error))
+            return VIT_ERROR_MEMORY;
         memmove(c->entries + at + 1, c->entries + at, (c->count - at) * sizeof *c->entries);
         c->count++;
     }

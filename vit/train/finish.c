@@ -6,6 +6,7 @@
 #include "vit/formats/json_out.h"
 #include "vit/train/measure/score.h"
 #include "vit/train/run.h"
+#include "vit/weights/file/labels.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,23 +81,6 @@ static vit_preprocessing preprocessing_of(const vit_dataset *d) {
     return p;
 }
 
-/* *out: the names of the classes in one block of memory, freed by vit_free; NULL: there are none.
- */
-static vit_status copy_labels(char ***out, const vit_dataset *d, vit_error *error) {
-    size_t bytes = d->classes * sizeof(char *);
-    if (!d->labels) return VIT_OK;
-    for (size_t i = 0; i < d->classes; i++) bytes += strlen(d->labels[i]) + 1;
-    *out = vit_alloc(1, bytes);
-    if (!*out) return vit_fail_memory(error, "labels", bytes);
-    char *text = (char *)(*out + d->classes);
-    for (size_t i = 0; i < d->classes; i++) {
-        const size_t size = strlen(d->labels[i]) + 1;
-        (*out)[i] = memcpy(text, d->labels[i], size);
-        text += size;
-    }
-    return VIT_OK;
-}
-
 vit_status vit_run_describe(vit_model_file *f, const vit_run *run, vit_error *error) {
     const vit_dataset *d = &run->data;
     *f = (vit_model_file){.config = run->preset.config,
@@ -106,7 +90,7 @@ vit_status vit_run_describe(vit_model_file *f, const vit_run *run, vit_error *er
     if (!f->recipe) return vit_fail_memory(error, "the recipe", 0);
     vit_status status = vit_table_new(&f->table, &f->config, error);
     if (status == VIT_OK && !vit_config_has_decoder(&f->config))
-        return copy_labels(&f->labels, d, error);
+        return d->labels ? vit_labels_copy(&f->labels, d->labels, d->classes, error) : VIT_OK;
     if (status == VIT_OK)
         status = vit_vocabulary_copy(&f->vocabulary, &d->target_vocabulary, error);
     if (status == VIT_OK && vit_config_takes_texts(&f->config))

@@ -44,71 +44,35 @@ typedef void probe(uint64_t rounds);
         step(x[11]);    \
     } while (0)
 
-__attribute__((target("avx512f"))) static void probe_avx512(uint64_t rounds) {
-    const __m512 y = _mm512_set1_ps(.5f);
-    __m512 a[12], b[12];
-    TWELVE(SET, a);
-    TWELVE(SET, b);
-    for (uint64_t n = 0; n < rounds; n++) {
-        TWELVE(STEP, a);
-        TWELVE(STEP, b);
+/* A probe: 24 chains where there are 32 registers of 512 bits, 12 where there are 16 of 256. */
+#define PROBE_512(name, instructions, type, start, step)                      \
+    __attribute__((target(instructions))) static void name(uint64_t rounds) { \
+        const type y = start;                                                 \
+        type a[12], b[12];                                                    \
+        TWELVE(SET, a);                                                       \
+        TWELVE(SET, b);                                                       \
+        for (uint64_t n = 0; n < rounds; n++) {                               \
+            TWELVE(step, a);                                                  \
+            TWELVE(step, b);                                                  \
+        }                                                                     \
     }
-}
-
-__attribute__((target("avx512f,avx512bf16"))) static void probe_bf16(uint64_t rounds) {
-    const __m512 y = _mm512_set1_ps(.5f);
-    __m512 a[12], b[12];
-    TWELVE(SET, a);
-    TWELVE(SET, b);
-    for (uint64_t n = 0; n < rounds; n++) {
-        TWELVE(PAIR_STEP, a);
-        TWELVE(PAIR_STEP, b);
+#define PROBE_256(name, instructions, type, start, step)                      \
+    __attribute__((target(instructions))) static void name(uint64_t rounds) { \
+        const type y = start;                                                 \
+        type a[12];                                                           \
+        TWELVE(SET, a);                                                       \
+        for (uint64_t n = 0; n < rounds; n++) TWELVE(step, a);                \
     }
-}
 
-__attribute__((target("avx2,fma"))) static void probe_avx2(uint64_t rounds) {
-    const __m256 y = _mm256_set1_ps(.5f);
-    __m256 a[12];
-    TWELVE(SET, a);
-    for (uint64_t n = 0; n < rounds; n++) TWELVE(STEP, a);
-}
+PROBE_512(probe_avx512, "avx512f", __m512, _mm512_set1_ps(.5f), STEP)
+PROBE_512(probe_bf16, "avx512f,avx512bf16", __m512, _mm512_set1_ps(.5f), PAIR_STEP)
+PROBE_256(probe_avx2, "avx2,fma", __m256, _mm256_set1_ps(.5f), STEP)
 
 /* Products of 8-bit integers: by VPDPBUSD, or widened to 16 bits. */
-__attribute__((target("avx512f,avx512vnni"))) static void probe_avx512vnni(uint64_t rounds) {
-    const __m512i y = _mm512_set1_epi32(1);
-    __m512i a[12], b[12];
-    TWELVE(SET, a);
-    TWELVE(SET, b);
-    for (uint64_t n = 0; n < rounds; n++) {
-        TWELVE(QUAD_STEP, a);
-        TWELVE(QUAD_STEP, b);
-    }
-}
-
-__attribute__((target("avx512f,avx512bw"))) static void probe_wide_avx512(uint64_t rounds) {
-    const __m512i y = _mm512_set1_epi32(1);
-    __m512i a[12], b[12];
-    TWELVE(SET, a);
-    TWELVE(SET, b);
-    for (uint64_t n = 0; n < rounds; n++) {
-        TWELVE(WIDE_STEP_512, a);
-        TWELVE(WIDE_STEP_512, b);
-    }
-}
-
-__attribute__((target("avx2"))) static void probe_avxvnni(uint64_t rounds) {
-    const __m256i y = _mm256_set1_epi32(1);
-    __m256i a[12];
-    TWELVE(SET, a);
-    for (uint64_t n = 0; n < rounds; n++) TWELVE(VEX_QUAD_STEP, a);
-}
-
-__attribute__((target("avx2"))) static void probe_wide_avx2(uint64_t rounds) {
-    const __m256i y = _mm256_set1_epi32(1);
-    __m256i a[12];
-    TWELVE(SET, a);
-    for (uint64_t n = 0; n < rounds; n++) TWELVE(WIDE_STEP, a);
-}
+PROBE_512(probe_avx512vnni, "avx512f,avx512vnni", __m512i, _mm512_set1_epi32(1), QUAD_STEP)
+PROBE_512(probe_wide_avx512, "avx512f,avx512bw", __m512i, _mm512_set1_epi32(1), WIDE_STEP_512)
+PROBE_256(probe_avxvnni, "avx2", __m256i, _mm256_set1_epi32(1), VEX_QUAD_STEP)
+PROBE_256(probe_wide_avx2, "avx2", __m256i, _mm256_set1_epi32(1), WIDE_STEP)
 #endif
 
 static void probe_scalar(uint64_t rounds) {

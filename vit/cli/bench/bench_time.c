@@ -1,3 +1,4 @@
+#include "vit/base/order.h"
 #include "vit/base/sys.h"
 #include "vit/cli/bench/bench.h"
 #include "vit/cli/parts/program.h"
@@ -10,13 +11,8 @@
 #define MOST_RUNS 2000
 #define LEAST_RUNS 5
 
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double bench_median_of(double *values, size_t n) {
-    qsort(values, n, sizeof *values, by_size);
+    qsort(values, n, sizeof *values, vit_compare_doubles);
     return values[n / 2];
 }
 

@@ -174,18 +174,17 @@ static void free_model(vit_named_model *model) {
 static vit_status add_model(vit_model_list *list, const char *directory, const char *file,
                             vit_error *error) {
     vit_named_model found = {.name = vit_strdup(file), .path = vit_path_join(directory, file)};
-    vit_named_model *models = vit_make_room(list->models, list->count, &list->capacity,
-                                            sizeof *models, "the list of models", error);
-    vit_status status = models ? VIT_OK : VIT_ERROR_MEMORY;
-    if (models) list->models = models;
-    if (models && (!found.name || !found.path))
+    vit_status status = VIT_OK;
+    if (!found.name || !found.path)
         status = vit_fail_memory(error, "the list of models", strlen(file));
+    else if (!VIT_MAKE_ROOM(list->models, list->count, list->capacity, "the list of models", error))
+        status = VIT_ERROR_MEMORY;
     bool is_new = status == VIT_OK && vit_path_look(found.path) == VIT_PATH_FILE;
     if (status == VIT_OK) found.name[vit_stem_length(file, ending)] = '\0';
     for (size_t i = 0; i < list->count && is_new; i++)
         is_new = strcmp(list->models[i].name, found.name) != 0;
     if (is_new)
-        models[list->count++] = found;
+        list->models[list->count++] = found;
     else
         free_model(&found);
     return status;

@@ -32,13 +32,10 @@ static bool is_picture(const char *name) {
 
 /* Takes ownership of `path`. */
 static vit_status add(vit_pictures *p, char *path, vit_error *error) {
-    void *found = vit_make_room(p->found, p->found_count, &p->found_capacity, sizeof *p->found,
-                                "names of pictures", error);
-    if (!found) {
+    if (!VIT_MAKE_ROOM(p->found, p->found_count, p->found_capacity, "names of pictures", error)) {
         vit_free(path);
         return VIT_ERROR_MEMORY;
     }
-    p->found = found;
     p->found[p->found_count++] = path;
     return VIT_OK;
 }

@@ -137,19 +137,15 @@ static blob blob_of(const run *r, const vit_bits *ink, const vit_image *steps) {
 
 /* Appends a run that belongs to this blob; one that is new is appended, too. */
 static vit_status append(vit_ink_blobs *all, const run *r, const blob *b, vit_error *error) {
-    run *runs =
-        vit_make_room(all->runs, all->run_count, &all->run_room, sizeof *runs, "digit", error);
-    if (!runs) return VIT_ERROR_MEMORY;
-    all->runs = runs;
-    runs[all->run_count++] = *r;
+    if (!VIT_MAKE_ROOM(all->runs, all->run_count, all->run_room, "digit", error))
+        return VIT_ERROR_MEMORY;
+    all->runs[all->run_count++] = *r;
     if (r->blob < all->count) {
         add(&all->list[r->blob], b);
         return VIT_OK;
     }
-    blob *list = vit_make_room(all->list, all->count, &all->room, sizeof *list, "digit", error);
-    if (!list) return VIT_ERROR_MEMORY;
-    all->list = list;
-    list[all->count++] = *b;
+    if (!VIT_MAKE_ROOM(all->list, all->count, all->room, "digit", error)) return VIT_ERROR_MEMORY;
+    all->list[all->count++] = *b;
     return VIT_OK;
 }
 

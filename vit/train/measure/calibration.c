@@ -1,5 +1,6 @@
 #include "vit/train/measure/calibration.h"
 #include "vit/base/math.h"
+#include "vit/base/order.h"
 #include "vit/ops/loss.h"
 #include <math.h>
 #include <stdlib.h>
@@ -92,11 +93,6 @@ double vit_temperature_fit(const float *logits, const uint16_t *labels, const ui
 
 /* ---- the threshold ---- */
 
-static int compare_floats(const void *a, const void *b) {
-    const float *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 double vit_threshold_fit(float *confidences, const float *logits, size_t count, size_t classes,
                          double temperature) {
     if (count < VIT_UNSURE) return 0;
@@ -108,6 +104,6 @@ double vit_threshold_fit(float *confidences, const float *logits, size_t count, 
         for (size_t k = 1; k < classes; k++) best = z[k] > z[best] ? k : best;
         confidences[i] = (float)vit_softmax_one(z, classes, best, temperature);
     }
-    qsort(confidences, count, sizeof *confidences, compare_floats);
+    qsort(confidences, count, sizeof *confidences, vit_compare_floats);
     return (double)confidences[count / VIT_UNSURE];
 }

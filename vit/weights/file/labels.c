@@ -98,3 +98,18 @@ vit_status vit_labels_set(vit_model_file *m, const char *labels, vit_error *erro
     vit_free(n.labels);
     return status;
 }
+
+vit_status vit_labels_copy(char ***out, const char *const *labels, size_t classes,
+                           vit_error *error) {
+    size_t bytes = classes * sizeof(char *);
+    for (size_t i = 0; i < classes; i++) bytes += strlen(labels[i]) + 1;
+    *out = vit_alloc(1, bytes);
+    if (!*out) return vit_fail_memory(error, "labels", bytes);
+    char *text = (char *)(*out + classes);
+    for (size_t i = 0; i < classes; i++) {
+        const size_t size = strlen(labels[i]) + 1;
+        (*out)[i] = memcpy(text, labels[i], size);
+        text += size;
+    }
+    return VIT_OK;
+}

@@ -25,6 +25,10 @@ vit_status vit_labels_set(vit_model_file *model, const char *labels, vit_error *
 vit_status vit_labels_match(vit_match *out, const vit_classes *from, const vit_model_file *model,
                             vit_error *error);
 
+/* *out: the names of classes in one block of memory, freed by vit_free. Errors: MEMORY. */
+vit_status vit_labels_copy(char ***out, const char *const *labels, size_t classes,
+                           vit_error *error);
+
 /* Names the classes of a model that has 1,000 of them as ImageNet-1k does. */
 vit_status vit_labels_set_imagenet(vit_model_file *model, vit_error *error);
 

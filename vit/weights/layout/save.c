@@ -47,10 +47,8 @@ static vit_status add_piece(exporter *e, const vit_layout_row *row, const vit_pa
             (vit_is_whole(other) || vit_is_whole(row) || other->part == row->part))
             return VIT_OK;
     }
-    piece *pieces =
-        vit_make_room(e->pieces, e->count, &e->capacity, sizeof *pieces, "the tensors", e->error);
-    if (!pieces) return VIT_ERROR_MEMORY;
-    e->pieces = pieces;
+    if (!VIT_MAKE_ROOM(e->pieces, e->count, e->capacity, "the tensors", e->error))
+        return VIT_ERROR_MEMORY;
     piece *next = &e->pieces[e->count++];
     *next = (piece){.row = row, .p = p};
     if (vit_joins[row->join].slices) next->below = vit_layout_other(row, p, e->table);

@@ -78,7 +78,6 @@ bool serve_models_has(const serve_models *models, const char *name) {
 static vit_status add_entry(serve_models *models, char *name, char *path,
                             const serve_shipped *shipped, vit_error *error) {
     vit_status status = VIT_OK;
-    entry *entries = NULL;
     if (!name || (!path && !shipped)) {
         status = vit_fail_memory(error, "the list of models", 0);
     } else if (serve_models_has(models, name)) {
@@ -86,18 +85,16 @@ static vit_status add_entry(serve_models *models, char *name, char *path,
                           "--model: two models are called %s, expected different names: "
                           "--model NAME=FILE gives one",
                           name);
-    } else {
-        entries = vit_make_room(models->entries, models->count, &models->capacity, sizeof *entries,
-                                "the list of models", error);
-        if (!entries) status = VIT_ERROR_MEMORY;
+    } else if (!VIT_MAKE_ROOM(models->entries, models->count, models->capacity,
+                              "the list of models", error)) {
+        status = VIT_ERROR_MEMORY;
     }
     if (status != VIT_OK) {
         vit_free(name);
         vit_free(path);
         return status;
     }
-    models->entries = entries;
-    entries[models->count++] = (entry){.name = name, .path = path, .shipped = shipped};
+    models->entries[models->count++] = (entry){.name = name, .path = path, .shipped = shipped};
     return VIT_OK;
 }
 
