@@ -240,10 +240,15 @@ def forms():
     several = {c: [x << 1 for x in text[:-1]] + [text[-1] << 1 | 1]  # the last one has bit 0
                for c, text in compatible.items() if len(text) > 1}
     pool, same, alike = [], [], []
+    seconds = sorted({p[2] for p in pairs})
+    halves = []
+    wholes = runs({c: [first << 7 | seconds.index(second)] for c, first, second, _ in pairs}, halves)
     write("decompositions.inc",
           "Decompositions of characters, without Hangul: pairs, and codes of the same character;\n"
           " * the order of pairs that are composed, by both parts; the classes of combining marks.",
-          [table("decomposition pairs[]", [p[:3] for p in pairs]),
+          [table("single_run wholes[]", wholes),
+           table("uint32_t halves[]", halves),
+           table("uint32_t seconds[]", seconds),
            table("uint16_t composed[]", order),
            table("single_run singles[]", runs({c: [to] for c, to in singles.items()}, same)),
            table("uint32_t single_pool[]", same),

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct decomposition {
-    uint32_t whole, first, second;
-} decomposition;
-
 /* Characters that are others, whose texts follow each other in a pool from `at` on. A text is one
  * character; in compatible_pool it is several, doubled, of which the last has 1 added. */
 typedef struct single_run {
     uint32_t first, last, at;
 } single_run;
+
+typedef struct decomposition {
+    uint32_t whole, first, second;
+} decomposition;
 
 typedef struct mark_range {
     uint32_t first, last;
@@ -30,12 +30,6 @@ enum { HANGUL_COUNT = 11172, LEAD_COUNT = 19, VOWEL_COUNT = 21, TRAIL_COUNT = 28
 
 /* ---- tables ---- */
 
-/* Rows of the pairs begin with the character that they are of. */
-static int compare_wholes(const void *c, const void *row) {
-    const uint32_t a = *(const uint32_t *)c, b = *(const uint32_t *)row;
-    return (a > b) - (a < b);
-}
-
 /* The combining class of a character; 0: it is none that moves. */
 static uint8_t class_of(uint32_t c) {
     if (c < marks[0].first) return 0;
@@ -44,8 +38,29 @@ static uint8_t class_of(uint32_t c) {
     return found ? found->class : 0;
 }
 
-static const decomposition *find_pair(uint32_t c) {
-    return bsearch(&c, pairs, VIT_COUNT(pairs), sizeof *pairs, compare_wholes);
+/* The parts of a pair: the first one << 7, and the place of the second one among all of them. */
+static decomposition pair_of(uint32_t whole, uint32_t both) {
+    return (decomposition){whole, both >> 7, seconds[both & 127]};
+}
+
+static bool find_pair(decomposition *out, uint32_t c) {
+    const single_run *run =
+        bsearch(&c, wholes, VIT_COUNT(wholes), sizeof *wholes, vit_compare_ranges);
+    if (run) *out = pair_of(c, halves[run->at + (c - run->first)]);
+    return run;
+}
+
+/* The pair at this place of `halves`. */
+static decomposition pair_at(uint32_t at) {
+    size_t low = 0, high = VIT_COUNT(wholes);
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (wholes[middle].at <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return pair_of(wholes[low].first + (at - wholes[low].at), halves[at]);
 }
 
 /* The character that another one is, or that one itself. */
@@ -69,9 +84,9 @@ static uint32_t compose_pair(uint32_t first, uint32_t second) {
         return first + (second - TRAILS);
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const decomposition *d = &pairs[composed[middle]];
-        if (d->first == first && d->second == second) return d->whole;
-        if (d->first < first || (d->first == first && d->second < second))
+        const decomposition d = pair_at(composed[middle]);
+        if (d.first == first && d.second == second) return d.whole;
+        if (d.first < first || (d.first == first && d.second < second))
             low = middle + 1;
         else
             high = middle;
@@ -130,13 +145,13 @@ static void put_decomposed(characters *t, uint32_t c) {
         return;
     }
     /* The second of a pair is never made of others, the first may be. */
-    uint32_t seconds[8];
+    uint32_t behind[8];
     size_t count = 0;
     c = canonical(c);
-    for (const decomposition *d; count < VIT_COUNT(seconds) && (d = find_pair(c)); c = d->first)
-        seconds[count++] = d->second;
+    for (decomposition d; count < VIT_COUNT(behind) && find_pair(&d, c); c = d.first)
+        behind[count++] = d.second;
     put(t, canonical(c));
-    while (count > 0) put(t, seconds[--count]);
+    while (count > 0) put(t, behind[--count]);
 }
 
 static void put_compatible(characters *t, uint32_t c) {
