@@ -106,8 +106,9 @@ static vit_status check_inner(const vit_tree *tree, const char *path, vit_error 
             memcpy(name, folder, length);
             name[length] = 0;
             const vit_tree_kind kind = vit_tree_kind_of(name);
-            if (kind == VIT_TREE_TRAIN) trains = folder, train_length = length;
-            if (kind == VIT_TREE_TEST || kind == VIT_TREE_VAL)
+            if (kind == VIT_TREE_TRAIN)
+                trains = folder, train_length = length;
+            else if (kind != VIT_TREE_KINDS)
                 others = folder, other_length = length;
             if (!trains || !others) continue;
             const int n = (int)train_length, m = (int)other_length;

@@ -88,6 +88,7 @@ typedef struct vit_map {
     bool *outliers; /* [rows][columns]: patches whose token is more than three times as long as the
                        median. The network uses such tokens as memory; they do not describe their
                        patch */
+    char name[64];  /* what it shows, for a caption: "attention, layer 5", "relevance: cat" */
 } vit_map;
 
 /* Decodes a picture and prepares it as the network sees it. pixels: [height][width][channels],
@@ -108,7 +109,8 @@ typedef struct vit_buffer {
 VIT_API void vit_buffer_clear(vit_buffer *buffer);
 
 /* Draws maps of a picture as a PNG: the picture, and to its right the picture overlaid with each
- * map, or with each head of a single map. The colours span the values from the smallest, or from 0
+ * map, or with each head of a single map; under each is its name, with the head's number. A single
+ * map is drawn alone, without a name. The colours span the values from the smallest, or from 0
  * if that is smaller, to the 99th percentile; outliers have a white frame. ARGUMENT for maps that
  * are not over the patch grid. */
 VIT_API vit_status vit_map_png(const vit_session *session, const uint8_t *pixels,

@@ -425,6 +425,7 @@ class vit_map(Structure):
         ("class_index", c_size_t),
         ("probability", c_double),
         ("outliers", POINTER(c_bool)),
+        ("name", c_char * 64),
     ]
 
 

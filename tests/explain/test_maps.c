@@ -63,6 +63,46 @@ static void maps_are_of_a_prepared_picture(void **unused) {
     assert_int_equal(seen, 3);
 }
 
+/* Width and height of a PNG of two maps, of which the first has four heads. */
+static void check_png(const uint8_t *digit, const vit_map *maps, size_t count, uint32_t width,
+                      uint32_t height) {
+    vit_buffer png;
+    assert_int_equal(vit_map_png(session, digit, maps, count, &png, NULL), VIT_OK);
+    const uint8_t *p = png.data + 16;
+    assert_int_equal((uint32_t)p[2] << 8 | p[3], width);
+    assert_int_equal((uint32_t)p[6] << 8 | p[7], height);
+    vit_buffer_clear(&png);
+}
+
+/* Below each of several maps is its name. */
+static void maps_have_names(void **unused) {
+    const struct {
+        vit_map_options options;
+        const char *name;
+    } cases[] = {
+        {{.method = VIT_METHOD_ATTENTION}, "attention, layer 3"},
+        {{.method = VIT_METHOD_RELEVANCE, .class_index = vit_given(4)}, "relevance: 4"},
+        {{.method = VIT_METHOD_ATTENTION, .layer = vit_given(1), .head = vit_given(2)},
+         "attention, layer 1, head 2"},
+        {{.method = VIT_METHOD_ROLLOUT, .fuse = VIT_FUSE_MAX}, "rollout, max of heads"},
+        {{.method = VIT_METHOD_SIMILARITY}, "similarity, layer 3"},
+    };
+    enum { MAPS = sizeof cases / sizeof *cases, CAPTION = 13 };
+    uint8_t digit[PIXELS];
+    vit_map maps[MAPS];
+    vit_draw_digit(digit, 8, 1);
+    for (size_t i = 0; i < MAPS; i++) {
+        assert_int_equal(vit_explain(session, digit, &cases[i].options, &maps[i], NULL), VIT_OK);
+        assert_string_equal(maps[i].name, cases[i].name);
+    }
+    check_png(digit, maps + 1, 1, 448, 448);                   /* alone */
+    check_png(digit, maps + 1, 2, 3 * 172 - 4, 168 + CAPTION); /* the picture and two */
+    check_png(digit, maps, 1, 3 * 172 - 4, 2 * (172 + CAPTION) - 4);
+    maps[1].name[0] = maps[2].name[0] = 0;
+    check_png(digit, maps + 1, 2, 3 * 172 - 4, 168);
+    for (size_t i = 0; i < MAPS; i++) vit_map_clear(&maps[i]);
+}
+
 enum { PICTURES = 5 };
 
 /* Answers of a batch, before and after maps in the same session; the lens is of float32. */
@@ -115,6 +155,7 @@ static void maps_change_no_answer(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(maps_are_of_a_prepared_picture),
+        cmocka_unit_test(maps_have_names),
         cmocka_unit_test(maps_change_no_answer),
     };
     return cmocka_run_group_tests_name("maps", tests, open_model, close_model);

@@ -64,6 +64,8 @@ vit_status vit_explain(vit_session *s, const uint8_t *pixels, const vit_map_opti
     if (status != VIT_OK) return status;
     const vit_fpmode host = vit_fpmode_enter();
     status = vit_map_make(map, e, image, o, error);
+    if (status == VIT_OK)
+        vit_map_name(map, o, &s->model->file.config, vit_model_label(s->model, map->class_index));
     vit_fpmode_leave(host);
     vit_free(image);
     return status;

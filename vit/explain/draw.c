@@ -1,8 +1,10 @@
 #include "vit/explain/draw.h"
 #include "vit/base/order.h"
 #include "vit/base/size.h"
+#include "vit/explain/lettering.h"
 #include "vit/image/codec/png_write.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +13,9 @@
 #define SIDE_OF_MANY ((size_t)168)
 #define GAP ((size_t)4) /* pixels between panels */
 
+/* Below each panel of several that have names, with the name in the middle of its height. */
+#define CAPTION ((size_t)13)
+
 /* A canvas of panels, each as large as the enlarged picture. */
 typedef struct canvas {
     const vit_config *config;
@@ -18,6 +23,7 @@ typedef struct canvas {
     uint8_t *rgb;          /* [height][width][3] */
     size_t scale;          /* pixels of a panel for one of the picture */
     size_t across, panels; /* panels side by side; all panels */
+    size_t caption;        /* height of the captions, or 0 */
     size_t width, height;
 } canvas;
 
@@ -36,7 +42,7 @@ static void colour_of(uint8_t rgb[3], float share) {
 }
 
 static vit_status canvas_new(canvas *out, const vit_config *c, const uint8_t *pixels, size_t panels,
-                             size_t side, vit_error *error) {
+                             size_t side, size_t caption, vit_error *error) {
     size_t across = 1;
     while (panels > 1 && across < panels && 2 * across * across < 3 * panels) across++;
     const size_t rows = vit_ceil_div(panels, across);
@@ -46,8 +52,9 @@ static vit_status canvas_new(canvas *out, const vit_config *c, const uint8_t *pi
                     .scale = scale,
                     .across = across,
                     .panels = panels,
+                    .caption = caption,
                     .width = across * (c->width * scale + GAP) - GAP,
-                    .height = rows * (c->height * scale + GAP) - GAP};
+                    .height = rows * (c->height * scale + caption + GAP) - GAP};
     out->rgb = vit_alloc_unset(out->width * out->height, 3);
     if (!out->rgb) return vit_fail_memory(error, "a picture", out->width * out->height * 3);
     memset(out->rgb, 255, out->width * out->height * 3);
@@ -56,7 +63,7 @@ static vit_status canvas_new(canvas *out, const vit_config *c, const uint8_t *pi
 
 /* The pixel of panel `panel` at (y, x). */
 static uint8_t *at(const canvas *c, size_t panel, size_t y, size_t x) {
-    const size_t row = panel / c->across * (c->config->height * c->scale + GAP) + y;
+    const size_t row = panel / c->across * (c->config->height * c->scale + c->caption + GAP) + y;
     const size_t column = panel % c->across * (c->config->width * c->scale + GAP) + x;
     return c->rgb + 3 * (row * c->width + column);
 }
@@ -72,6 +79,19 @@ static void draw_picture(const canvas *c, size_t panel) {
     for (size_t y = 0; y < c->config->height * c->scale; y++)
         for (size_t x = 0; x < c->config->width * c->scale; x++)
             picture_at(c, at(c, panel, y, x), y, x);
+}
+
+/* Writes below a panel what it shows, the end of the text where it does not fit; number: of a head,
+ * or -1. */
+static void write_caption(const canvas *c, size_t panel, const char *text, int number) {
+    const size_t below = c->config->height * c->scale, side = c->config->width * c->scale;
+    char words[96];
+    if (c->caption == 0) return;
+    const int length = number < 0 ? snprintf(words, sizeof words, "%s", text)
+                                  : snprintf(words, sizeof words, "%s, head %d", text, number);
+    const size_t most = side / VIT_GLYPH_WIDTH, all = (size_t)length;
+    vit_lettering_draw(at(c, panel, below + (c->caption - VIT_GLYPH_HEIGHT + 1) / 2, 0), c->width,
+                       side, words + (all > most ? all - most : 0), 32);
 }
 
 /* The values that get the darkest and the brightest colour: the smallest, or 0 if that is smaller,
@@ -122,11 +142,18 @@ static size_t panels_of(const vit_map *map) {
 static vit_status draw_all(const canvas *c, const vit_map *maps, size_t count, vit_error *error) {
     vit_status status = VIT_OK;
     size_t panel = 0;
-    if (c->panels > 1) draw_picture(c, panel++);
-    for (size_t i = 0; i < count; i++)
-        for (size_t h = 0; h < panels_of(&maps[i]) && status == VIT_OK; h++)
+    if (c->panels > 1) {
+        write_caption(c, panel, "the picture", -1);
+        draw_picture(c, panel++);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const size_t heads = panels_of(&maps[i]);
+        for (size_t h = 0; h < heads && status == VIT_OK; h++) {
+            write_caption(c, panel, maps[i].name, heads > 1 ? (int)h : -1);
             status = draw_map(c, panel++, &maps[i],
                               maps[i].values + h * maps[i].rows * maps[i].columns, error);
+        }
+    }
     return status;
 }
 
@@ -141,16 +168,19 @@ vit_status vit_draw_maps(vit_bytes *png, const vit_config *config, const uint8_t
                          const vit_map *maps, size_t count, vit_error *error) {
     canvas c;
     size_t panels = 0;
+    bool is_named = false;
     for (size_t i = 0; i < count; i++) {
         if (panels_of(&maps[i]) == 0)
             return vit_fail(error, VIT_ERROR_ARGUMENT,
                             "map %zu is not over the patch grid: a table has no picture", i);
         panels += panels_of(&maps[i]);
+        is_named = is_named || *maps[i].name;
     }
     if (panels == 0) return vit_fail(error, VIT_ERROR_ARGUMENT, "no map to draw");
     const bool alone = panels == 1;
-    vit_status status = canvas_new(&c, config, pixels, alone ? 1 : panels + 1,
-                                   alone ? SIDE_ALONE : SIDE_OF_MANY, error);
+    vit_status status =
+        canvas_new(&c, config, pixels, alone ? 1 : panels + 1, alone ? SIDE_ALONE : SIDE_OF_MANY,
+                   !alone && is_named ? CAPTION : 0, error);
     if (status != VIT_OK) return status;
     return encode(png, &c, draw_all(&c, maps, count, error), error);
 }
@@ -158,7 +188,7 @@ vit_status vit_draw_maps(vit_bytes *png, const vit_config *config, const uint8_t
 vit_status vit_draw_picture(vit_bytes *png, const vit_config *config, const uint8_t *pixels,
                             size_t side, vit_error *error) {
     canvas c;
-    const vit_status status = canvas_new(&c, config, pixels, 1, side, error);
+    const vit_status status = canvas_new(&c, config, pixels, 1, side, 0, error);
     if (status != VIT_OK) return status;
     draw_picture(&c, 0);
     return encode(png, &c, VIT_OK, error);

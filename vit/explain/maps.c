@@ -3,8 +3,10 @@
 #include "vit/base/order.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/base/text.h"
 #include "vit/ops/loss.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +46,28 @@ bool vit_map_of_pooling(const vit_map_options *o, const vit_config *c) {
 size_t vit_map_heads(const vit_map_options *o, const vit_config *c) {
     return vit_map_of_pooling(o, c) && vit_pools[c->pool].attends ? vit_config_pool_heads(c)
                                                                   : c->heads;
+}
+
+void vit_map_name(vit_map *map, const vit_map_options *o, const vit_config *c, const char *label) {
+    static const char *const fused[] = {
+        [VIT_FUSE_MEAN] = "mean", [VIT_FUSE_MAX] = "max", [VIT_FUSE_MIN] = "min"};
+    VIT_CHECK_ROWS(fused, VIT_FUSE_COUNT);
+    const vit_map_method *m = methods[o->method];
+    vit_string text = {0};
+    vit_string_add(&text, "%s", m->name);
+    if (o->method == VIT_METHOD_ATTENTION && vit_map_of_pooling(o, c))
+        vit_string_add(&text, " of pooling");
+    else if (m->of_layer)
+        vit_string_add(&text, ", layer %zu",
+                       o->layer.given ? (size_t)o->layer.value : c->depth - 1);
+    if (o->method == VIT_METHOD_ATTENTION && o->head.given)
+        vit_string_add(&text, ", head %zu", (size_t)o->head.value);
+    else if (o->method == VIT_METHOD_ROLLOUT || (o->method == VIT_METHOD_ATTENTION && o->fused))
+        vit_string_add(&text, ", %s of heads", fused[o->fuse]);
+    else if (m->of_class && label)
+        vit_string_add(&text, ": %s", label);
+    snprintf(map->name, sizeof map->name, "%s", text.failed ? m->name : text.text);
+    vit_string_free(&text);
 }
 
 static vit_status check_query(const vit_map_options *o, const vit_config *c, vit_error *error) {

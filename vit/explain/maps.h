@@ -61,6 +61,10 @@ size_t vit_map_layer(const vit_map_call *call);
  * query that is the pooling's needs the forward pass to be done. */
 void vit_map_weigh(const vit_map_call *call, float *weights, vit_query query);
 
+/* Writes what a map shows into its name. label: of its class. */
+void vit_map_name(vit_map *map, const vit_map_options *options, const vit_config *config,
+                  const char *label);
+
 /* Whether a map of attention is of the pooling's weights instead of a layer's, and how many heads
  * it then has. Sequence pooling has one, which stands for each of the layers'. */
 bool vit_map_of_pooling(const vit_map_options *options, const vit_config *config);
