@@ -70,6 +70,8 @@ typedef struct vit_map_options {
     double discard; /* for rollout: the share of each row's smallest weights to leave out, 0 <= and
                        < 1 */
     uint64_t seed;  /* of VIT_METHOD_RANDOM */
+    const float *values; /* [height][width][channels]: the same picture from vit_prepare_values, for
+                            models whose pictures are not of 8 bits; NULL: made of its pixels */
     vit_map_callback *goes_on; /* called, on any thread, before each step of integrated gradients
                                   and between patches of occlusion; or NULL */
     void *user;                /* passed to goes_on */
@@ -89,6 +91,7 @@ typedef struct vit_map {
                        median. The network uses such tokens as memory; they do not describe their
                        patch */
     char name[64];  /* what it shows, for a caption: "attention, layer 5", "relevance: cat" */
+    const float *input; /* the `values` that it was made of, borrowed: vit_map_curves reads them */
 } vit_map;
 
 /* Decodes a picture and prepares it as the network sees it. pixels: [height][width][channels],
@@ -145,6 +148,7 @@ typedef struct vit_page_options {
      * layer, head, token and class; NULL: attention of the last layer. A class given here is in
      * the page, however unlikely */
     const vit_map_options *first;
+    const float *values; /* as in vit_map_options */
 } vit_page_options;
 
 /* Makes a self-contained HTML page, for any browser, in which to explore all maps. UNSUPPORTED if

@@ -220,8 +220,9 @@ VIT_API vit_status vit_session_new(vit_session **out, const vit_model *model,
                                    const vit_session_options *options, vit_error *error);
 VIT_API void vit_session_free(vit_session *session);
 
-/* Classify one picture, PNG or JPEG, from a file or from its bytes, after the model's own
- * preprocessing. logits: [classes]. `name` stands for the file in messages. */
+/* Classify one picture, of any format that this build reads (docs/formats.md), from a file or
+ * from its bytes, after the model's own preprocessing. logits: [classes]. `name` stands for the
+ * file in messages. */
 VIT_API vit_status vit_classify_file(vit_session *session, const char *path, float *logits,
                                      vit_error *error);
 VIT_API vit_status vit_classify_memory(vit_session *session, const void *bytes, size_t size,
@@ -263,6 +264,14 @@ typedef struct vit_picture {
     const uint8_t *pixels; /* in place of a file; or NULL */
     size_t width, height, channels, stride;
 } vit_picture;
+
+/* vit_prepare_memory for any picture, and in two forms, either of which may be NULL: `pixels` as
+ * there, and `values` [height][width][channels], normalised, for vit_embed_normalized. The values
+ * are exact; the pixels are rounded to 8 bits, which matters where the model's pictures are resized
+ * in floating point. most_pixels: of a picture given as bytes. */
+VIT_API vit_status vit_prepare_values(const vit_session *session, const vit_picture *picture,
+                                      size_t most_pixels, uint8_t *pixels, float *values,
+                                      const char **warning, vit_error *error);
 
 /* The outcome for one picture of vit_classify_many. */
 typedef struct vit_answer {

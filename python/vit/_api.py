@@ -410,6 +410,7 @@ class vit_map_options(Structure):
         ("steps", c_size_t),
         ("discard", c_double),
         ("seed", c_uint64),
+        ("values", POINTER(c_float)),
         ("goes_on", vit_map_callback),
         ("user", c_void_p),
     ]
@@ -426,6 +427,7 @@ class vit_map(Structure):
         ("probability", c_double),
         ("outliers", POINTER(c_bool)),
         ("name", c_char * 64),
+        ("input", POINTER(c_float)),
     ]
 
 
@@ -455,6 +457,7 @@ class vit_page_options(Structure):
         ("layer_count", c_size_t),
         ("head_count", c_size_t),
         ("first", POINTER(vit_map_options)),
+        ("values", POINTER(c_float)),
     ]
 
 
@@ -653,6 +656,8 @@ FUNCTIONS = {
         POINTER(c_float), POINTER(vit_error)]),
     "vit_prepare_memory": (c_int, [c_void_p, c_void_p, c_size_t, c_char_p, c_size_t,
         POINTER(c_uint8), POINTER(c_char_p), POINTER(vit_error)]),
+    "vit_prepare_values": (c_int, [c_void_p, POINTER(vit_picture), c_size_t, POINTER(c_uint8),
+        POINTER(c_float), POINTER(c_char_p), POINTER(vit_error)]),
     "vit_classify_many": (c_int, [c_void_p, POINTER(vit_picture), c_size_t, POINTER(c_float),
         POINTER(c_float), POINTER(vit_answer), POINTER(vit_error)]),
     "vit_embed_file": (c_int, [c_void_p, c_char_p, POINTER(c_float), POINTER(vit_error)]),

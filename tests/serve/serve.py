@@ -267,6 +267,20 @@ def normalised(level, mean, std):
     return as_float(as_float(share) / as_float(std))
 
 
+def floating():
+    """Pictures that are resized in floating point are not rounded to bytes."""
+    floats = "tests/fixtures/published/hf_dinov3_float"
+    picture = "tests/fixtures/published/picture.png"
+    with open(picture, "rb") as f, Server("--model", "floats=" + floats) as s:
+        body = f.read()
+        got = s.json("POST", "/v1/embeddings", json.dumps(
+            {"model": "floats", "input": base64.b64encode(body).decode()}))
+        alone = subprocess.run([serving.CLASSIFY, "--model", floats, "--embed", picture],
+                               stdout=subprocess.PIPE)
+        check("pictures that are resized in floating point", got[0] == 200 and
+              got[1]["data"][0]["embedding"] == json.loads(alone.stdout)["embedding"], got)
+
+
 def colour():
     """The order of the channels: a wide picture, its values channel by channel."""
     with Server("--model", "wide=tests/fixtures/published/hf_wrapped") as s:
@@ -643,6 +657,7 @@ with Server() as server:
     refusals(server)
     odd(server)
 colour()
+floating()
 alone()
 limits()
 crowds()

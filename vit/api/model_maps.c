@@ -29,14 +29,18 @@ static vit_status explainer_of(vit_explainer **out, vit_session *s, vit_error *e
     return status;
 }
 
-/* *image: [height][width][channels], the normalised picture, freed by vit_free. */
+/* *image: [height][width][channels], the normalised picture, freed by vit_free: `values`, or if
+ * that is NULL what `pixels` become. */
 static vit_status normalise(float **image, const vit_session *s, const uint8_t *pixels,
-                            vit_error *error) {
+                            const float *values, vit_error *error) {
     const vit_config *c = &s->model->file.config;
     const size_t count = c->height * c->width;
     *image = vit_alloc(count, c->channels * sizeof **image);
     if (!*image) return vit_fail_memory(error, "a picture", count * c->channels * sizeof **image);
-    vit_normalize(*image, pixels, count, c->channels, s->table[0]);
+    if (values)
+        memcpy(*image, values, count * c->channels * sizeof **image);
+    else
+        vit_normalize(*image, pixels, count, c->channels, s->table[0]);
     return VIT_OK;
 }
 
@@ -60,13 +64,14 @@ vit_status vit_explain(vit_session *s, const uint8_t *pixels, const vit_map_opti
     *map = (vit_map){0};
     vit_status status = vit_map_check(o, &s->model->file.config, error);
     if (status == VIT_OK) status = explainer_of(&e, s, error);
-    if (status == VIT_OK) status = normalise(&image, s, pixels, error);
+    if (status == VIT_OK) status = normalise(&image, s, pixels, o->values, error);
     if (status != VIT_OK) return status;
     const vit_fpmode host = vit_fpmode_enter();
     status = vit_map_make(map, e, image, o, error);
     if (status == VIT_OK)
         vit_map_name(map, o, &s->model->file.config, vit_model_label(s->model, map->class_index));
     vit_fpmode_leave(host);
+    map->input = o->values;
     vit_free(image);
     return status;
 }
@@ -111,7 +116,7 @@ vit_status vit_map_curves(vit_session *s, const uint8_t *pixels, const vit_map *
         return vit_fail(error, VIT_ERROR_ARGUMENT, "a map of class %zu, the model has %zu",
                         map->class_index, c->classes);
     vit_status status = explainer_of(&e, s, error);
-    if (status == VIT_OK) status = normalise(&image, s, pixels, error);
+    if (status == VIT_OK) status = normalise(&image, s, pixels, map->input, error);
     if (status != VIT_OK) return status;
     const vit_fpmode host = vit_fpmode_enter();
     status = fill_curves(curves, e, image, map, error);
@@ -168,7 +173,7 @@ vit_status vit_explain_layers(vit_session *s, const uint8_t *pixels, float *logi
     layers t = {.callback = callback, .user = user};
     float *image = NULL;
     vit_status status = explainer_of(&t.explainer, s, error);
-    if (status == VIT_OK) status = normalise(&image, s, pixels, error);
+    if (status == VIT_OK) status = normalise(&image, s, pixels, NULL, error);
     if (status == VIT_OK) status = call_layers(&t, image, logits, error);
     vit_free(t.attention);
     vit_free(t.logits);
@@ -205,7 +210,7 @@ vit_status vit_explain_page(vit_session *s, const uint8_t *pixels, const vit_pag
     float *image = NULL;
     *html = (vit_buffer){0};
     vit_status status = explainer_of(&call.explainer, s, error);
-    if (status == VIT_OK) status = normalise(&image, s, pixels, error);
+    if (status == VIT_OK) status = normalise(&image, s, pixels, call.options->values, error);
     if (status != VIT_OK) return status;
     call.image = image;
     const vit_fpmode host = vit_fpmode_enter();

@@ -212,12 +212,13 @@ vit_status vit_classify_memory(vit_session *s, const void *bytes, size_t size, c
     return answer_picture(s, &picture, logits, NULL, error);
 }
 
-vit_status vit_prepare_memory(const vit_session *s, const void *bytes, size_t size,
-                              const char *name, size_t most_pixels, uint8_t *out,
-                              const char **warning, vit_error *error) {
+/* Decodes the bytes of a picture, unless it has more than most_pixels (0: any number), and prepares
+ * it. */
+static vit_status prepare_bytes(vit_image *ready, const vit_session *s, const void *bytes,
+                                size_t size, const char *name, size_t most_pixels,
+                                vit_error *error) {
     const vit_config *c = &s->model->file.config;
     vit_image_file file;
-    vit_image ready;
     vit_status status = vit_image_open(&file, bytes, size, name, error);
     if (status != VIT_OK) return status;
     const size_t width = file.image.width, height = file.image.height;
@@ -227,15 +228,38 @@ vit_status vit_prepare_memory(const vit_session *s, const void *bytes, size_t si
                           "%s: %zu x %zu pixels, expected at most %zu altogether", name, width,
                           height, most_pixels);
     else
-        status = vit_preprocess_opened(&ready, &file, &s->model->file.preprocessing, c->height,
+        status = vit_preprocess_opened(ready, &file, &s->model->file.preprocessing, c->height,
                                        c->width, c->channels, s->kernels, error);
     vit_fpmode_leave(host);
     vit_image_close(&file);
+    return status;
+}
+
+vit_status vit_prepare_values(const vit_session *s, const vit_picture *picture, size_t most_pixels,
+                              uint8_t *pixels, float *values, const char **warning,
+                              vit_error *error) {
+    const vit_config *c = &s->model->file.config;
+    vit_image ready;
+    const vit_status status = picture->bytes && !picture->pixels
+                                  ? prepare_bytes(&ready, s, picture->bytes, picture->size,
+                                                  picture->name, most_pixels, error)
+                                  : vit_model_prepare(&ready, s->model, s->kernels, picture, error);
     if (status != VIT_OK) return status;
-    memcpy(out, ready.pixels, c->height * c->width * c->channels);
+    const vit_fpmode host = vit_fpmode_enter();
+    if (pixels) memcpy(pixels, ready.pixels, c->height * c->width * c->channels);
+    if (values) vit_normalize_prepared(values, &ready, &s->model->file.preprocessing, s->table[0]);
+    vit_fpmode_leave(host);
     *warning = ready.warning;
     vit_image_free(&ready);
     return VIT_OK;
+}
+
+vit_status vit_prepare_memory(const vit_session *s, const void *bytes, size_t size,
+                              const char *name, size_t most_pixels, uint8_t *out,
+                              const char **warning, vit_error *error) {
+    const vit_picture picture = {
+        .name = name, .bytes = bytes ? bytes : "", .size = bytes ? size : 0};
+    return vit_prepare_values(s, &picture, most_pixels, out, NULL, warning, error);
 }
 
 vit_status vit_classify_pixels(vit_session *s, const uint8_t *pixels, size_t width, size_t height,

@@ -108,6 +108,7 @@ typedef struct explainer {
     size_t method_count;
     size_t layers[MOST_NUMBERS], layer_count, heads[MOST_NUMBERS], head_count;
     uint8_t *pixels; /* the picture, prepared */
+    float *values;   /* the same, normalised */
     uint64_t number; /* of the picture, from 0 */
 } explainer;
 
@@ -192,7 +193,9 @@ static vit_status open_explainer(explainer *e, vit_error *error) {
     e->info = vit_model_describe(e->model);
     const size_t bytes = e->info.height * e->info.width * e->info.channels;
     e->pixels = vit_alloc(bytes, 1);
-    return e->pixels ? VIT_OK : vit_fail_memory(error, "a picture", bytes);
+    e->values = vit_alloc(bytes, sizeof *e->values);
+    e->asked.values = e->values;
+    return e->pixels && e->values ? VIT_OK : vit_fail_memory(error, "a picture", bytes);
 }
 
 /* ---- output ---- */
@@ -270,7 +273,8 @@ static vit_status write_page(const explainer *e, const char *name, const char *o
                                    .layer_count = e->layer_count,
                                    .heads = e->heads,
                                    .head_count = e->head_count,
-                                   .first = &first};
+                                   .first = &first,
+                                   .values = e->values};
     vit_status status = vit_explain_page(e->session, e->pixels, &page, &html, error);
     if (status == VIT_OK)
         status = vit_write_file(out, html.data, html.size, error);
@@ -310,9 +314,11 @@ static vit_status make_maps(const explainer *e, const char *name, const char *ou
 
 static vit_status explain(const explainer *e, const char *name, vit_error *error) {
     const vit_picture picture = {.name = name};
-    vit_status status = vit_prepare_picture(e->session, &picture, e->pixels, error);
+    const char *warning;
+    vit_status status =
+        vit_prepare_values(e->session, &picture, 0, e->pixels, e->values, &warning, error);
     if (status != VIT_OK) return status;
-    if (vit_session_warning(e->session)) vit_say(&command, vit_session_warning(e->session));
+    if (warning) vit_say(&command, warning);
     if (!e->settings->out) return make_maps(e, name, NULL, error);
     char *out = vit_out_file(e->settings->out, name);
     if (!out) return vit_fail_memory(error, "a file's name", 0);
@@ -409,6 +415,7 @@ int main(int argc, char **argv) {
         return vit_say_usage(&command, error.message);
     exit_status = run(&e, argc - 1, argv + 1);
     vit_free(e.pixels);
+    vit_free(e.values);
     vit_session_free(e.session);
     vit_model_free(e.model);
     return vit_program_end(&command, exit_status);

@@ -26,13 +26,15 @@ void serve_answers_free(serve_answers *a, serve_server *server) {
 }
 
 void serve_prepare(const serve_model *m, serve_server *server, const vit_picture *picture,
-                   uint8_t *out, vit_answer *answer) {
+                   uint8_t *pixels, float *values, vit_answer *answer) {
+    const vit_picture sent = {.name = picture->name,
+                              .bytes = picture->bytes ? picture->bytes : "", /* never a file */
+                              .size = picture->bytes ? picture->size : 0};
     *answer = (vit_answer){0};
     serve_gate_enter(&server->gate);
     const double start = vit_clock();
-    answer->error.status =
-        vit_prepare_memory(m->session, picture->bytes, picture->size, picture->name, server->pixels,
-                           out, &answer->warning, &answer->error);
+    answer->error.status = vit_prepare_values(m->session, &sent, server->pixels, pixels, values,
+                                              &answer->warning, &answer->error);
     const double seconds = vit_clock() - start;
     serve_gate_leave(&server->gate);
     serve_metrics_stage(server->metrics, m->place, SERVE_STAGE_DECODE, seconds);
@@ -81,7 +83,7 @@ bool serve_answer_pictures(serve_answers *out, serve_request *request, const cha
         return false;
     }
     bool fine = allocate(out, count, features, reply);
-    uint8_t *images = fine ? vit_alloc_unset(count, out->model->pixels) : NULL;
+    float *images = fine ? vit_alloc_unset(count, out->model->pixels * sizeof *images) : NULL;
     if (fine && !images) {
         serve_fail(reply, 503, "no memory for the pictures: try again later");
         fine = false;
@@ -89,7 +91,7 @@ bool serve_answer_pictures(serve_answers *out, serve_request *request, const cha
     if (fine) {
         size_t ready = 0; /* pictures that can be read, one after the other in `images` */
         for (size_t i = 0; i < count; i++) {
-            serve_prepare(out->model, server, &pictures->pictures[i],
+            serve_prepare(out->model, server, &pictures->pictures[i], NULL,
                           images + ready * out->model->pixels, &out->answers[i]);
             ready += out->answers[i].error.status == VIT_OK;
         }
@@ -97,7 +99,7 @@ bool serve_answer_pictures(serve_answers *out, serve_request *request, const cha
             serve_fail_with(reply, &out->answers[0].error);
             fine = false;
         }
-        serve_job job = {.images = images, .count = ready};
+        serve_job job = {.images = images, .count = ready, .normalised = true};
         fine = fine && compute(out, server, &job, reply);
         if (fine) spread(out, ready);
     }

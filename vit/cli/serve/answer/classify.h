@@ -16,10 +16,10 @@ typedef struct serve_answers {
     size_t *best;         /* [classes], scratch for the handler */
 } serve_answers;
 
-/* Prepares a picture on this thread, within the server's gate. out: [model->pixels]; answer->error
- * says whether it could be read. */
+/* Prepares a picture on this thread, within the server's gate. pixels, values: [model->pixels], as
+ * from vit_prepare_values, or NULL; answer->error says whether it could be read. */
 void serve_prepare(const serve_model *model, serve_server *server, const vit_picture *picture,
-                   uint8_t *out, vit_answer *answer);
+                   uint8_t *pixels, float *values, vit_answer *answer);
 
 /* Classifies pictures with the model of that name. False: `reply` is an error, and there is nothing
  * to free. A picture that cannot be read has its error among the answers, unless it was sent alone:

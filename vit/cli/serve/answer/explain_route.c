@@ -15,6 +15,7 @@ typedef struct question {
     json_t *object; /* the body; NULL: the body is the picture, and arguments follow '?' */
     serve_model *model;
     uint8_t *pixels; /* the picture, prepared */
+    float *values;   /* the same, normalised */
     vit_map_options options;
     vit_map map;
 } question;
@@ -146,11 +147,13 @@ static bool make_map(question *q, const vit_picture *picture) {
     serve_job job = {.model = q->model, .work = aside ? work_aside : work, .context = q};
     vit_answer answer;
     q->pixels = vit_alloc_unset(q->model->pixels, 1);
-    if (!q->pixels) {
+    q->values = vit_alloc_unset(q->model->pixels, sizeof *q->values);
+    q->options.values = q->values;
+    if (!q->pixels || !q->values) {
         serve_fail(q->reply, 503, "no memory for the picture: try again later");
         return false;
     }
-    serve_prepare(q->model, server, picture, q->pixels, &answer);
+    serve_prepare(q->model, server, picture, q->pixels, q->values, &answer);
     if (answer.error.status != VIT_OK) {
         serve_fail_with(q->reply, &answer.error);
         return false;
@@ -204,6 +207,7 @@ void serve_explain(serve_request *request, serve_reply *reply) {
     request->pictures = sent.count;
     vit_map_clear(&q.map);
     vit_free(q.pixels);
+    vit_free(q.values);
     serve_model_release(request->server->models, q.model);
     serve_pictures_free(&sent);
     json_decref(q.object);

@@ -20,7 +20,7 @@ struct serve_job {
     serve_model *model; /* NULL: an empty job, to find out whether the queue moves */
     /* Pictures to compute: */
     const void *images; /* [count][model->pixels]: bytes, as vit_prepare_memory makes them, or */
-    bool normalised;    /* floats, if they are already normalised */
+    bool normalised;    /* floats, as vit_prepare_values makes them */
     float *logits;      /* [count][classes] */
     float *features;    /* [count][features], or NULL */
     size_t count;

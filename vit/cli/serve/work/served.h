@@ -8,7 +8,7 @@
 #include "vit/cli/parts/options.h"
 
 /* A model that was read. Only the queue's thread computes with its sessions; any thread may call
- * vit_prepare_memory, which does not change a session. */
+ * vit_prepare_values, which does not change a session. */
 typedef struct serve_model {
     const char *name; /* lives as long as the list */
     size_t place;     /* index in the list */
