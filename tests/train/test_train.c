@@ -139,7 +139,8 @@ static void ten_steps_match_pytorch(void **unused) {
                               "class_sincos2d cct cct_one conv_class conv_mean drop_path "
                               "no_positions drop_path_post rope_mixed eva norms_inside relative "
                               "relative_shared rms rms_pixels res_post res_post_mean parallel "
-                              "parallel_max relative_made prr prr_mean multi_label ";
+                              "parallel_max relative_made prr prr_mean map_plain prefix_mean "
+                              "tanh multi_label ";
     char name[32];
     int length;
     for (const char *at = all; sscanf(at, "%31s%n", name, &length) == 1; at += length) {

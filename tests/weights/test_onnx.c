@@ -190,6 +190,8 @@ static void test_structure(void **state) {
         "{\"rope\": \"mixed\", \"rope_columns_first\": true}",
         "{\"rms_norm\": true, \"proj_bias\": false, \"embed_norm\": true, \"pool\": \"prr\"}",
         "{\"norm\": \"res_post\", \"relative\": \"blocks\", \"relative_mlp\": 5}",
+        "{\"pool\": \"map\", \"pool_plain\": true, \"qkv_bias\": false}",
+        "{\"pool\": \"prefix_mean\", \"registers\": 3, \"head\": \"tanh\"}",
         "{\"norm\": \"parallel\", \"pool\": \"mean_max\", \"layer_scale\": true}",
         "{\"relative\": \"shared\", \"relative_mlp\": 5, \"pool\": \"max\"}",
         "{\"registers\": 2, \"prefix_positions\": false, \"layer_scale\": true, \"qk_norm\": true}",

@@ -399,7 +399,10 @@ static void test_foreign(void **state) {
     spoiled s = take("hf_4");
     json_object_set_new(s.config, "model_type", json_string("swin"));
     tensor_of(&s, "vit.embeddings.cls_token")->name = "swin.layers.0.blocks.0.bias";
-    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"model_type\" \"swin\" is not supported", "dinov2");
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"model_type\" \"swin\" is not supported", "windows");
+    s = take("hf_4");
+    json_object_set_new(s.config, "model_type", json_string("bert"));
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"model_type\" \"bert\" is not supported", "ijepa");
 }
 
 /* timm's networks of other families are refused by name, whatever the tensors and arguments are. */
@@ -455,7 +458,7 @@ static void test_config_silent(void **state) {
     refuse(&s, VIT_ERROR_UNSUPPORTED, "how pictures are prepared", "add \"preprocessing\"");
     s = take("hf_4");
     json_object_set_new(s.config, "model_type", json_string("swin"));
-    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"model_type\" \"swin\" is not supported", "dinov2");
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"model_type\" \"swin\" is not supported", "windows");
 }
 
 static void test_no_config(void **state) {
@@ -563,10 +566,20 @@ static const struct CMUnitTest tests[] = {
     PARITY("hf_siglip_minimal"),
     PARITY("hf_siglip_vision"),
     PARITY("hf_siglip_classifier"),
+    PARITY("hf_ijepa"),
+    PARITY("hf_ijepa_4"),
+    PARITY("hf_pixio"),
+    PARITY("hf_tips"),
+    PARITY("hf_tips_vision"),
+    PARITY("hf_aimv2"),
+    PARITY("hf_aimv2_vision"),
+    PARITY("hf_aimv2_mean"),
     PARITY("torchvision"),
     PARITY("torchvision_old"),
     PARITY("google"),
     PARITY("google_timm"),
+    PARITY("google_pre_logits"),
+    PARITY("big_vision_scan"),
     PARITY("big_vision"),
     PARITY("big_vision_map"),
     PARITY("lucidrains_course"),
@@ -575,6 +588,7 @@ static const struct CMUnitTest tests[] = {
     PARITY("lucidrains_mean"),
     PARITY("open_clip"),
     PARITY("open_clip_mean"),
+    PARITY("open_clip_timm"),
     cmocka_unit_test(test_values),
     cmocka_unit_test(test_labels),
     IN_DIRECTORY(test_unexpected),

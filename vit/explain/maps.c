@@ -198,6 +198,9 @@ static void weigh_as_head(const vit_map_call *m, float *weights) {
     case VIT_POOL_MEAN_MAX:
         weigh_evenly(weights, skip, m->tokens, 1);
         break;
+    case VIT_POOL_PREFIX_MEAN:
+        weigh_evenly(weights, 0, m->prefix, 1);
+        break;
     case VIT_POOL_MAP:
     case VIT_POOL_SEQ:
     case VIT_POOL_PRR:

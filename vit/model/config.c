@@ -53,6 +53,10 @@ static vit_status check_choices(const vit_config *c, vit_error *error) {
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"pool\" \"%s\" needs a class token, but \"class_token\" is false",
                         vit_pools[c->pool].name);
+    if (vit_pools[c->pool].prefix && vit_config_prefix(c) == 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"pool\" \"%s\" needs a class token or registers",
+                        vit_pools[c->pool].name);
     if (c->patch_norm && (c->stem != VIT_STEM_LINEAR || c->patch_order != VIT_PATCH_PIXEL))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"patch_norm\" needs \"stem\" \"linear\" and \"patch_order\" \"pixel\"");
@@ -284,8 +288,10 @@ size_t vit_config_multiply_adds(const vit_config *c) {
     const size_t t = vit_config_tokens(c), d = c->dim, a = vit_config_attention_dim(c);
     const size_t gemms = c->gated ? 3 : 2, features = vit_config_features(c);
     const size_t block = 4 * t * d * a + 2 * t * t * a + gemms * t * d * c->mlp;
-    const size_t map = 2 * t * d * d + 2 * t * d + 2 * d * d + 2 * d * vit_config_pool_mlp(c);
+    const size_t map = 2 * t * d * d + 2 * t * d +
+                       (c->pool_plain ? d * d : 2 * d * d + 2 * d * vit_config_pool_mlp(c));
+    const size_t tanh = vit_heads[c->head].squashes ? features * features : 0;
     const size_t heads[] = {0, features * c->classes, features * c->mlp + c->mlp * c->classes};
     return stem_multiply_adds(c) + c->depth * block + (vit_pools[c->pool].attends ? map : 0) +
-           heads[vit_heads[c->head].layers] + decoder;
+           heads[vit_heads[c->head].layers] + tanh + decoder;
 }

@@ -71,13 +71,14 @@ typedef enum vit_pool {
     VIT_POOL_CLASS, /* the class token's */
     VIT_POOL_MEAN,  /* the mean of the patches' */
     VIT_POOL_MAP,   /* attention of one learned query to the patches, and an MLP: timm's "map" */
-    VIT_POOL_CLASS_MEAN, /* the class token's and the mean of the patches', side by side: DINOv2 */
-    VIT_POOL_CLASS_DIST, /* the class token's and the distillation token's, side by side: DeiT */
-    VIT_POOL_SEQ,        /* the patches' mean, weighted by a softmax of one linear output: CCT */
-    VIT_POOL_MAX,        /* of each feature the largest of the patches' */
-    VIT_POOL_MEAN_MAX,   /* half the sum of mean and maximum: timm's "avgmax" */
-    VIT_POOL_PRR,        /* attention of all tokens among each other without weights of its own; of
-                            that the class token, or without one the mean: timm's "prr" */
+    VIT_POOL_CLASS_MEAN,  /* the class token's and the mean of the patches', side by side: DINOv2 */
+    VIT_POOL_CLASS_DIST,  /* the class token's and the distillation token's, side by side: DeiT */
+    VIT_POOL_SEQ,         /* the patches' mean, weighted by a softmax of one linear output: CCT */
+    VIT_POOL_MAX,         /* of each feature the largest of the patches' */
+    VIT_POOL_MEAN_MAX,    /* half the sum of mean and maximum: timm's "avgmax" */
+    VIT_POOL_PRR,         /* attention of all tokens among each other without weights of its own; of
+                             that the class token, or without one the mean: timm's "prr" */
+    VIT_POOL_PREFIX_MEAN, /* the mean of those before the patches: several class tokens */
     VIT_POOL_TOKENS, /* all of them: nothing is pooled. A decoder's head has logits for each; those
                         of an encoder are what the decoder's cross-attention reads */
     VIT_POOL_COUNT,
@@ -87,7 +88,9 @@ typedef enum vit_head {
     VIT_HEAD_LINEAR,     /* Linear(dim, classes) */
     VIT_HEAD_MLP,        /* Linear(dim, mlp), GELU, Linear(mlp, classes) */
     VIT_HEAD_NONE,       /* a backbone: its logits are its features, of which there are `classes` */
-    VIT_HEAD_PROJECTION, /* a backbone whose features are Linear(dim, classes) without bias: CLIP */
+    VIT_HEAD_PROJECTION, /* a backbone whose features are Linear(dim, classes): CLIP, without bias
+                          */
+    VIT_HEAD_TANH,       /* Linear(dim, dim), tanh, Linear(dim, classes): Google's "pre_logits" */
     VIT_HEAD_COUNT,
 } vit_head;
 
@@ -128,6 +131,7 @@ typedef struct vit_pool_row {
     bool refines; /* it is an attention of all tokens among each other, without weights */
     bool normed;  /* the final norm is of every token, before the pooling, whatever is asked */
     bool first;   /* of the last block only the first token is needed */
+    bool prefix;  /* it needs a token before the patches */
     bool choice;  /* "norm_before_pool" says whether the final norm is before the pooling */
     vit_layout_limit limit;
 } vit_pool_row;
@@ -136,6 +140,7 @@ typedef struct vit_head_row {
     const char *name;
     size_t layers; /* linear ones; 0: logits are the features */
     bool projects; /* logits are the features, too, and made by its layers */
+    bool squashes; /* a layer of the features' width and tanh come before its layers */
     vit_layout_limit limit;
 } vit_head_row;
 

@@ -376,9 +376,11 @@ static void map_pool(walk *w, vit_map_weights *v, vit_map_gradients *g) {
     const size_t d = w->config->dim, mlp = vit_config_pool_mlp(w->config);
     alone(w, VIT_PARAMETER_CLASS_TOKEN, "attn_pool.latent", (shape){3, {1, 1, d}}, &v->latent,
           &g->latent);
-    linear(w, "attn_pool.q", d, d, true, &v->q, &g->q);
-    linear(w, "attn_pool.kv", d, 2 * d, true, &v->kv, &g->kv);
+    const bool plain = w->config->pool_plain;
+    if (!plain) linear(w, "attn_pool.q", d, d, true, &v->q, &g->q);
+    linear(w, "attn_pool.kv", d, 2 * d, !plain || w->config->qkv_bias, &v->kv, &g->kv);
     linear(w, "attn_pool.proj", d, d, true, &v->proj, &g->proj);
+    if (plain) return;
     norm(w, "attn_pool.norm", d, &v->norm, &g->norm);
     linear(w, "attn_pool.mlp.fc1", d, mlp, true, &v->fc1, &g->fc1);
     linear(w, "attn_pool.mlp.fc2", mlp, d, true, &v->fc2, &g->fc2);
@@ -403,6 +405,7 @@ static void pool(walk *w, vit_weights *v, vit_gradients *g, bool after_norm) {
     case VIT_POOL_MAX:
     case VIT_POOL_MEAN_MAX:
     case VIT_POOL_PRR:
+    case VIT_POOL_PREFIX_MEAN:
     case VIT_POOL_TOKENS:
     case VIT_POOL_COUNT:
         break;
@@ -415,11 +418,14 @@ static void head(walk *w, vit_weights *v, vit_gradients *g) {
     pool(w, v, g, false);
     if (c->final_norm) norm(w, vit_final_norm_name(c), d, &v->norm, &g->norm);
     pool(w, v, g, true);
+    if (vit_heads[c->head].squashes)
+        linear(w, "pre_logits", features, features, true, &v->pre_logits, &g->pre_logits);
     switch (c->head) {
     case VIT_HEAD_NONE:
     case VIT_HEAD_COUNT:
         break;
     case VIT_HEAD_LINEAR:
+    case VIT_HEAD_TANH:
         if (!c->tied) {
             linear(w, "head", features, classes, c->head_bias, &v->head[0], &g->head[0]);
         } else if (c->head_bias) {
@@ -430,7 +436,7 @@ static void head(walk *w, vit_weights *v, vit_gradients *g) {
         }
         break;
     case VIT_HEAD_PROJECTION:
-        linear(w, "head", features, classes, false, &v->head[0], &g->head[0]);
+        linear(w, "head", features, classes, c->head_bias, &v->head[0], &g->head[0]);
         break;
     case VIT_HEAD_MLP: /* named as the modules of an nn.Sequential(Linear, GELU, Linear) */
         linear(w, "head.0", features, c->mlp, true, &v->head[0], &g->head[0]);

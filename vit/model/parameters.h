@@ -171,6 +171,7 @@ typedef struct vit_weights {
     vit_norm norm;                    /* gamma NULL: there is no final norm */
     vit_map_weights map;
     vit_linear attention_pool;   /* [1][D], sequence pooling */
+    vit_linear pre_logits;       /* [F][F], before tanh and the head; weight NULL: there is none */
     vit_linear head[2];          /* head[1].weight NULL: a linear head */
     vit_linear memory_proj;      /* of a decoder; out 0: cross-attention reads the encoder's states
                                     themselves */
@@ -216,6 +217,7 @@ typedef struct vit_gradients {
     vit_norm_gradient norm;
     vit_map_gradients map;
     vit_linear_gradient attention_pool;
+    vit_linear_gradient pre_logits;
     vit_linear_gradient head[2];
     vit_linear_gradient memory_proj;
     struct vit_gradients *decoder; /* owned */

@@ -60,6 +60,11 @@ const vit_pool_row vit_pools[] = {
      .refines = true,
      .choice = true,
      .limit = {HF | TORCHVISION | NPZ, "it pools by attention"}},
+    {.name = "prefix_mean",
+     .patches = true,
+     .prefix = true,
+     .choice = true,
+     .limit = {ALL, "it pools the tokens before its patches"}},
     {.name = "tokens", .patches = true, .tokens = true, .normed = true},
 };
 VIT_CHECK_ROWS(vit_pools, VIT_POOL_COUNT);
@@ -71,7 +76,11 @@ const vit_head_row vit_heads[] = {
     {.name = "projection",
      .layers = 1,
      .projects = true,
-     .limit = {ALL, "it is a backbone, and its features are projected"}}};
+     .limit = {ALL, "it is a backbone, and its features are projected"}},
+    {.name = "tanh",
+     .layers = 1,
+     .squashes = true,
+     .limit = {ALL, "its head has a tanh layer before it"}}};
 VIT_CHECK_ROWS(vit_heads, VIT_HEAD_COUNT);
 
 const vit_norm_row vit_norms[] = {{.name = "pre"},

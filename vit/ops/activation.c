@@ -1,4 +1,5 @@
 #include "vit/ops/activation.h"
+#include "vit/base/math.h"
 #include "vit/base/size.h"
 
 /* Elements in a task, and roughly what an element costs in multiply-adds. */
@@ -138,4 +139,18 @@ void vit_gate_backward(const vit_exec *exec, vit_activation f, float *dx, float 
                        const float *x, size_t rows, size_t n) {
     elements e = {exec->kernels, &vit_activations[f], y, x, n, dx, dy};
     vit_parallel(vit_exec_threads(exec, rows * n * ELEMENT_COST), rows, gate_backward_task, &e);
+}
+
+/* ---- tanh ---- */
+
+/* 1 - 2 / (e^2x + 1), which is 1 to the last digit of float from 10 on. */
+void vit_tanh_forward(float *y, const float *x, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const double at = x[i] > 10 ? 10 : x[i] < -10 ? -10 : (double)x[i];
+        y[i] = (float)(1 - 2 / (vit_exp(2 * at) + 1));
+    }
+}
+
+void vit_tanh_backward(float *dx, const float *dy, const float *y, size_t n) {
+    for (size_t i = 0; i < n; i++) dx[i] = dy[i] * (1 - y[i] * y[i]);
 }

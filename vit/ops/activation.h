@@ -49,4 +49,10 @@ void vit_gate_forward(const vit_exec *exec, vit_activation f, float *y, const fl
 void vit_gate_backward(const vit_exec *exec, vit_activation f, float *dx, float *y, const float *dy,
                        const float *x, size_t rows, size_t n);
 
+/* y = tanh(x), computed in double and rounded once; n is small: features of a head. y may be x. */
+void vit_tanh_forward(float *y, const float *x, size_t n);
+
+/* dx = dy (1 - y^2), with the y of the forward pass. dx may be dy. */
+void vit_tanh_backward(float *dx, const float *dy, const float *y, size_t n);
+
 #endif

@@ -23,6 +23,7 @@ typedef struct part {
 typedef struct entry {
     vit_tensor tensor; /* the first field, so that a pointer to it is a pointer to its entry */
     size_t part, index;
+    bool held; /* its elements are in memory of the file's object */
 } entry;
 
 struct vit_tensors {
@@ -31,6 +32,8 @@ struct vit_tensors {
     size_t part_count;
     entry *entries; /* sorted by name */
     size_t count;
+    void **held; /* [held_count] names and elements that vit_tensors_unstack made, owned */
+    size_t held_count;
 };
 
 static const vit_container *const containers[] = {&vit_container_pytorch, &vit_container_npz,
@@ -235,6 +238,8 @@ void vit_tensors_close(vit_tensors *file) {
         vit_unmap_file(&p->map);
         vit_free(p->name);
     }
+    for (size_t i = 0; i < file->held_count; i++) vit_free(file->held[i]);
+    vit_free(file->held);
     vit_free(file->parts);
     vit_free(file->entries);
     vit_free(file->name);
@@ -277,6 +282,101 @@ const char *vit_tensors_metadata(const vit_tensors *file, const char *key) {
     return first->container->metadata ? first->container->metadata(first->state, key) : NULL;
 }
 
+/* ---- several blocks in one tensor ---- */
+
+enum { MOST_BLOCKS = 4096 };
+
+/* *memory: of the file's object, which has room for one more. */
+static vit_status hold(void **memory, vit_tensors *file, size_t count, size_t size,
+                       vit_error *error) {
+    *memory = vit_alloc(count, size);
+    if (!*memory) return vit_fail_memory(error, file->name, count * size);
+    file->held[file->held_count++] = *memory;
+    return VIT_OK;
+}
+
+/* Adds the tensor of block i, which is part of `whole`; `at` is where `all` stands in its name. */
+static vit_status add_block(vit_tensors *file, const entry *whole, const char *at, const char *all,
+                            const char *one, size_t i, vit_error *error) {
+    const vit_tensor *t = &whole->tensor;
+    const size_t size = strlen(t->name) + strlen(one) + 8;
+    const char *percent = strstr(one, "%zu");
+    void *name;
+    const vit_status status = hold(&name, file, size, 1, error);
+    if (status != VIT_OK) return status;
+    snprintf(name, size, "%.*s%.*s%zu%s%s", (int)(at - t->name), t->name, (int)(percent - one), one,
+             i, percent + 3, at + strlen(all));
+    entry *e = &file->entries[file->count++];
+    *e = *whole;
+    e->tensor.name = name;
+    e->tensor.count = t->count / t->shape[0];
+    e->tensor.dims = t->dims - 1;
+    memmove(e->tensor.shape, t->shape + 1, (t->dims - 1) * sizeof *t->shape);
+    e->tensor.data = (const uint8_t *)t->data + i * e->tensor.count * vit_dtype_size(t->dtype);
+    return VIT_OK;
+}
+
+/* Adds the tensors of all blocks of `whole`. */
+static vit_status add_blocks(vit_tensors *file, entry whole, const char *all, const char *one,
+                             vit_error *error) {
+    vit_tensor *t = &whole.tensor;
+    const part *from = &file->parts[whole.part];
+    vit_status status = VIT_OK;
+    void *elements;
+    if (!t->data) {
+        status = hold(&elements, file, t->count, vit_dtype_size(t->dtype), error);
+        if (status == VIT_OK)
+            status = from->container->fetch(from->state, whole.index, elements, error);
+        if (status != VIT_OK) return vit_fail_prefix(error, status, from->name);
+        vit_map_release(&from->map, from->map.data, from->map.size);
+        t->data = elements;
+        whole.held = true;
+    }
+    for (size_t i = 0; i < t->shape[0] && status == VIT_OK; i++)
+        status = add_block(file, &whole, strstr(t->name, all), all, one, i, error);
+    return status;
+}
+
+/* *stacks, *blocks: how many such tensors there are, and how many they become. */
+static vit_status count_blocks(size_t *stacks, size_t *blocks, const vit_tensors *file,
+                               const char *all, vit_error *error) {
+    char shown[VIT_NAME_TEXT];
+    *stacks = *blocks = 0;
+    for (size_t i = 0; i < file->count; i++) {
+        const vit_tensor *t = &file->entries[i].tensor;
+        if (!strstr(t->name, all)) continue;
+        if (t->dims < 1 || t->shape[0] < 1 || t->shape[0] > MOST_BLOCKS)
+            return vit_fail(error, VIT_ERROR_FORMAT,
+                            "%s: tensor %s has no blocks one after the other, at most %d",
+                            file->name, vit_name_text(shown, t->name), MOST_BLOCKS);
+        *stacks += 1;
+        *blocks += t->shape[0];
+    }
+    return VIT_OK;
+}
+
+vit_status vit_tensors_unstack(vit_tensors *file, const char *all, const char *one,
+                               vit_error *error) {
+    size_t stacks, blocks;
+    vit_status status = count_blocks(&stacks, &blocks, file, all, error);
+    if (status != VIT_OK || stacks == 0) return status;
+    entry *old = file->entries;
+    const size_t count = file->count;
+    file->entries = vit_alloc(count + blocks, sizeof *file->entries);
+    file->held = vit_alloc(stacks + blocks, sizeof *file->held);
+    file->count = 0;
+    if (!file->entries || !file->held) status = vit_fail_memory(error, file->name, blocks);
+    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+        if (strstr(old[i].tensor.name, all))
+            status = add_blocks(file, old[i], all, one, error);
+        else
+            file->entries[file->count++] = old[i];
+    }
+    vit_free(old);
+    if (status == VIT_OK) qsort(file->entries, file->count, sizeof *file->entries, compare_entries);
+    return status;
+}
+
 /* ---- reading ---- */
 
 /* Elements that are not in the file as they are: fetched into memory, then converted to float32. */
@@ -301,6 +401,7 @@ static vit_status read_elements(const vit_tensors *file, const vit_tensor *tenso
     const part *from = &file->parts[e->part];
     const vit_status status = tensor->data ? vit_tensor_floats(tensor, values, error)
                                            : fetch_floats(from, e, values, error);
+    if (e->held) return status; /* not of the file's pages */
     if (tensor->data)
         vit_map_release(&from->map, tensor->data, tensor->count * vit_dtype_size(tensor->dtype));
     else

@@ -62,6 +62,13 @@ vit_status vit_tensors_read_scales(const vit_tensors *file, const vit_tensor *te
 vit_status vit_tensors_read(const vit_tensors *file, const vit_tensor *tensor, float *values,
                             vit_error *error);
 
+/* Tensors that hold those of several blocks one after the other, [blocks][...], under a name with
+ * `all` ("encoderblock/") somewhere in it, become a tensor for each block, in whose name a number
+ * stands there ("encoderblock_%zu/"). They are in memory until the file is closed. FORMAT if there
+ * are more than 4,096 blocks; errors of reading; MEMORY. */
+vit_status vit_tensors_unstack(vit_tensors *file, const char *all, const char *one,
+                               vit_error *error);
+
 /* All bytes of the file, for its checksum, valid while it is open; NULL for a sharded checkpoint.
  */
 const uint8_t *vit_tensors_bytes(const vit_tensors *file, size_t *size);

@@ -90,15 +90,6 @@ static vit_status read_no_config(vit_their_config *d, const vit_binding *b, cons
                         "with --config (%s)",
                         vit_tensors_name(b->file), b->layout->name,
                         b->layout->hint ? b->layout->hint : "the library's own");
-    /* Google's own library has a layer before the head, "pre_logits", which timm leaves out */
-    for (size_t i = 0; i < vit_tensors_count(b->file); i++) {
-        const char *name = vit_tensors_at(b->file, i)->name;
-        if (strstr(name, "pre_logits/"))
-            return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                            "%s: tensor %s is of a layer before the head that is not supported; "
-                            "timm leaves it out: with timm's config.json beside it, so is it here",
-                            vit_tensors_name(b->file), name);
-    }
     d->name = vit_tensors_name(b->file);
     b->layout->usual(d);
     return vit_answer_as(d, "google", as, NULL, error);
@@ -392,6 +383,8 @@ static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
         c.width = wanted->width;
         c.packs = wanted->packs;
         c.as = wanted->as;
+        if (status == VIT_OK) /* big_vision's "scan" */
+            status = vit_tensors_unstack(file, "/encoderblock/", "/encoderblock_%zu/", error);
         if (status == VIT_OK) status = vit_published_build(out, file, &c, error);
         if (status == VIT_OK && vit_config_has_decoder(&out->config)) {
             status = load_tokenizer(out, c.path, error);

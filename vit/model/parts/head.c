@@ -17,6 +17,10 @@ void vit_head_carve(vit_head_state *s, const vit_carving *k) {
         s->hidden = vit_arena_floats(k->arena, rows * c->mlp);
         s->active = vit_arena_floats(k->arena, rows * c->mlp);
         break;
+    case VIT_HEAD_TANH:
+        s->hidden = vit_arena_floats(k->arena, rows * vit_config_features(c));
+        s->active = vit_arena_floats(k->arena, rows * vit_config_features(c));
+        break;
     case VIT_HEAD_LINEAR:
     case VIT_HEAD_PROJECTION:
     case VIT_HEAD_COUNT:
@@ -42,6 +46,11 @@ void vit_head_forward(const vit_call *call, const vit_head_state *s, const float
         vit_linear_forward(call->exec, s->hidden, features, &head[0], NULL, rows);
         vit_activation_forward(call->exec, VIT_GELU, s->active, s->hidden, rows * c->mlp);
         vit_linear_forward(call->exec, s->logits, s->active, &head[1], NULL, rows);
+        break;
+    case VIT_HEAD_TANH:
+        vit_linear_forward(call->exec, s->hidden, features, &call->weights->pre_logits, NULL, rows);
+        vit_tanh_forward(s->active, s->hidden, rows * vit_config_features(c));
+        vit_linear_forward(call->exec, s->logits, s->active, &head[0], NULL, rows);
         break;
     case VIT_HEAD_COUNT:
         break;
@@ -70,6 +79,13 @@ void vit_head_backward(const vit_call *call, const vit_backward *back, const vit
                                 rows * c->mlp);
         vit_linear_backward(call->exec, d_features, &g->head[0], d_hidden, features, &head[0],
                             rows);
+        break;
+    case VIT_HEAD_TANH:
+        vit_linear_backward(call->exec, d_hidden, &g->head[0], s->d_logits, s->active, &head[0],
+                            rows);
+        vit_tanh_backward(d_hidden, d_hidden, s->active, rows * vit_config_features(c));
+        vit_linear_backward(call->exec, d_features, &g->pre_logits, d_hidden, features,
+                            &call->weights->pre_logits, rows);
         break;
     case VIT_HEAD_COUNT:
         break;

@@ -5,7 +5,7 @@
 #include "vit/model/parts/part.h"
 
 typedef struct vit_head_state {
-    float *hidden, *active; /* [batch][M], MLP head: before and after GELU */
+    float *hidden, *active; /* [batch][M], MLP head: before and after GELU; [batch][F]: tanh */
     float *logits;          /* [batch][classes]; of texts [R][classes]; an encoder has none: NULL */
     float *d_logits;        /* as logits; set by the caller before the backward pass */
 } vit_head_state;

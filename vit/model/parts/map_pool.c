@@ -44,12 +44,16 @@ void vit_map_forward(const vit_call *call, const vit_map_state *m, float *pooled
     const vit_map_weights *w = &call->weights->map;
     const size_t d = c->dim, batch = call->batch;
     const vit_attention_shape shape = vit_map_attention_shape(c, batch);
-    vit_linear_forward(call->exec, m->query, w->latent, &w->q, NULL, 1);
+    if (c->pool_plain)
+        memcpy(m->query, w->latent, d * sizeof *m->query);
+    else
+        vit_linear_forward(call->exec, m->query, w->latent, &w->q, NULL, 1);
     for (size_t b = 1; b < batch; b++) memcpy(m->query + b * d, m->query, d * sizeof *m->query);
     vit_linear_forward(call->exec, m->kv, x, &w->kv, NULL, batch * vit_config_tokens(c));
     vit_attention_forward(call->exec, m->o, m->p, m->query, m->kv, m->kv + d, &shape,
                           call->scratch);
-    vit_linear_forward(call->exec, m->y, m->o, &w->proj, NULL, batch);
+    vit_linear_forward(call->exec, c->pool_plain ? pooled : m->y, m->o, &w->proj, NULL, batch);
+    if (c->pool_plain) return;
     vit_layernorm_forward(call->exec, m->norm, &m->stats, m->y, &w->norm, batch);
     vit_linear_forward(call->exec, m->hidden, m->norm, &w->fc1, NULL, batch);
     vit_activation_forward(call->exec, c->activation, m->active, m->hidden,
@@ -64,6 +68,10 @@ static void after_attention_backward(const vit_call *call, const vit_map_state *
     const vit_config *c = call->config;
     const vit_map_weights *w = &call->weights->map;
     const size_t batch = call->batch;
+    if (c->pool_plain) {
+        vit_linear_backward(call->exec, m->d_o, &g->proj, d_pooled, m->o, &w->proj, batch);
+        return;
+    }
     vit_linear_backward(call->exec, m->d_hidden, &g->fc2, d_pooled, m->active, &w->fc2, batch);
     vit_activation_backward(call->exec, c->activation, m->d_hidden, NULL, m->d_hidden, m->hidden,
                             batch * vit_config_pool_mlp(c));
@@ -88,8 +96,12 @@ void vit_map_backward(const vit_call *call, const vit_backward *back, const vit_
     vit_linear_gradient g_q = g->map.q;
     /* One picture after the other: the order of the sums does not depend on the slice's size. */
     for (size_t b = 0; b < call->batch; b++, g_q.begins = false) {
-        vit_linear_backward(call->exec, m->d_y, &g_q, m->d_query + b * d, w->latent, &w->q, 1);
-        if (g->map.latent) call->exec->kernels->add(g->map.latent, m->d_y, d);
+        const float *d_latent = m->d_y;
+        if (c->pool_plain)
+            d_latent = m->d_query + b * d;
+        else
+            vit_linear_backward(call->exec, m->d_y, &g_q, m->d_query + b * d, w->latent, &w->q, 1);
+        if (g->map.latent) call->exec->kernels->add(g->map.latent, d_latent, d);
     }
     vit_linear_backward(call->exec, dx, &g->map.kv, d_kv, x, &w->kv, call->batch * tokens);
 }

@@ -12,12 +12,12 @@
 #include "vit/ops/attention.h"
 
 typedef struct vit_map_state {
-    float *query;               /* [batch][D] Q = latent W^Q + b, the same row for each picture */
-    float *kv;                  /* [R][2][D] K and V */
-    float *p;                   /* [batch][heads][1][padded T] attention weights */
-    float *o, *y, *norm;        /* [batch][D] */
-    float *hidden, *active;     /* [batch][M] */
-    vit_norm_state stats;       /* [batch] */
+    float *query;           /* [batch][D] Q = latent W^Q + b, or latent, the same row for each */
+    float *kv;              /* [R][2][D] K and V */
+    float *p;               /* [batch][heads][1][padded T] attention weights */
+    float *o, *y, *norm;    /* [batch][D] */
+    float *hidden, *active; /* [batch][M] */
+    vit_norm_state stats;   /* [batch] */
     float *d_query, *d_o, *d_y; /* [batch][D] */
     float *d_hidden;            /* [batch][M] */
     float *d_p;                 /* as p: its gradient, wanted for maps; or NULL */

@@ -41,6 +41,7 @@ void vit_pool_carve(vit_pool_state *s, const vit_carving *k, float *z) {
     case VIT_POOL_MEAN_MAX:
     case VIT_POOL_CLASS_MEAN:
     case VIT_POOL_CLASS_DIST:
+    case VIT_POOL_PREFIX_MEAN:
     case VIT_POOL_COUNT:
         break;
     }
@@ -73,6 +74,28 @@ static void add_token(const vit_call *c, const vit_pool_state *s, float *dx, con
         c->exec->kernels->add(dx + b * picture + token * d, d_pooled + b * row, d);
 }
 
+/* The mean of the tokens before the patches: a sum as one ascending chain, times 1 / their number.
+ */
+static void prefix_forward(const vit_call *c, float *pooled, const float *x) {
+    const size_t d = c->config->dim, count = vit_config_prefix(c->config);
+    const size_t picture = vit_config_tokens(c->config) * d;
+    for (size_t b = 0; b < c->batch; b++, pooled += d, x += picture) {
+        memset(pooled, 0, d * sizeof *pooled);
+        for (size_t t = 0; t < count; t++) c->exec->kernels->add(pooled, x + t * d, d);
+        c->exec->kernels->scale(pooled, pooled, 1 / (float)count, d);
+    }
+}
+
+static void prefix_backward(const vit_call *c, float *dx, const float *d_pooled) {
+    const size_t d = c->config->dim, count = vit_config_prefix(c->config);
+    const size_t picture = vit_config_tokens(c->config) * d;
+    for (size_t b = 0; b < c->batch; b++, d_pooled += d, dx += picture) {
+        memset(dx, 0, picture * sizeof *dx);
+        for (size_t t = 0; t < count; t++)
+            c->exec->kernels->scale(dx + t * d, d_pooled, 1 / (float)count, d);
+    }
+}
+
 static void pool(const vit_call *c, const vit_pool_state *s) {
     const vit_mean_shape mean = mean_shape(c->config, c->batch);
     const float *x = s->normed;
@@ -83,6 +106,9 @@ static void pool(const vit_call *c, const vit_pool_state *s) {
         break;
     case VIT_POOL_MEAN:
         vit_mean_forward(c->exec, s->pooled, x, &mean);
+        break;
+    case VIT_POOL_PREFIX_MEAN:
+        prefix_forward(c, s->pooled, x);
         break;
     case VIT_POOL_MAP:
         vit_map_forward(c, &s->map, s->pooled, x);
@@ -130,6 +156,9 @@ static void pool_backward(const vit_call *c, const vit_backward *back, const vit
         break;
     case VIT_POOL_MEAN:
         vit_mean_backward(c->exec, dx, d_pooled, &mean);
+        break;
+    case VIT_POOL_PREFIX_MEAN:
+        prefix_backward(c, dx, d_pooled);
         break;
     case VIT_POOL_MAP:
         vit_map_backward(c, back, &s->map, g, dx, d_pooled, x);

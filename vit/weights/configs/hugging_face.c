@@ -10,40 +10,90 @@
 
 /* The kinds of network whose blocks are ours, and everything in which they differ. */
 typedef struct family {
-    const char *type; /* "model_type" */
-    bool is_dinov2; /* the MLPs' width is a ratio; classifiers pool class token and mean; positions
-                       are resampled to the size of the pictures */
-    int position_rule;     /* VIT_UNSPECIFIED: that of the library's other networks */
+    const char *type;      /* "model_type" */
     const char *processor; /* the class that the library takes where a file names none */
-    bool is_dinov3;        /* rotary positions, and any size of pictures */
-    bool is_beit;          /* relative positions, pooling by mean */
+    bool has_ratio;        /* the MLPs' width is a ratio, "mlp_ratio" */
+    bool any_size;         /* positions are resampled to the size of the pictures */
+    bool pools_both;       /* classifiers pool class token and mean */
+    bool backbone;         /* there are no classifiers */
+    int position_rule;     /* VIT_UNSPECIFIED: that of the library's other networks */
     vit_tower tower;       /* CLIP or SigLIP */
     const char *part;      /* of a network of two towers: "model_type" of that of pictures */
+    /* Reads what only this kind has; own and object as in read_config. */
+    vit_status (*also)(vit_their_config *d, const json_t *own, const json_t *object,
+                       vit_error *error);
 } family;
 
+static vit_status read_dinov3(vit_their_config *d, const json_t *own, const json_t *object,
+                              vit_error *error);
+static vit_status read_beit(vit_their_config *d, const json_t *own, const json_t *object,
+                            vit_error *error);
+static vit_status read_ijepa(vit_their_config *d, const json_t *own, const json_t *object,
+                             vit_error *error);
+static vit_status read_pixio(vit_their_config *d, const json_t *own, const json_t *object,
+                             vit_error *error);
+static vit_status read_aimv2(vit_their_config *d, const json_t *own, const json_t *object,
+                             vit_error *error);
+
 #define USUAL_POSITIONS .position_rule = VIT_UNSPECIFIED
-#define IS_CLIP USUAL_POSITIONS, .tower = VIT_TOWER_CLIP
-#define IS_SIGLIP USUAL_POSITIONS, .tower = VIT_TOWER_SIGLIP
+#define IS_CLIP USUAL_POSITIONS, .processor = "CLIP", .tower = VIT_TOWER_CLIP
+#define IS_SIGLIP USUAL_POSITIONS, .processor = "Siglip", .tower = VIT_TOWER_SIGLIP
+#define IS_DINOV2 .processor = "Bit", .has_ratio = true, .any_size = true, .pools_both = true
+#define IS_TIPS                                                                   \
+    .processor = "Tipsv2", .backbone = true, .has_ratio = true, .any_size = true, \
+    .position_rule = VIT_POSITIONS_OF_NAFLEX /* linear, antialiased */
+#define IS_AIMV2 USUAL_POSITIONS, .processor = "CLIP", .backbone = true, .also = read_aimv2
 
 static const family families[] = {
     {.type = "vit", .processor = "ViT", USUAL_POSITIONS},
     {.type = "vit_mae", .processor = "ViT", USUAL_POSITIONS},
     {.type = "vit_msn", .processor = "ViT", USUAL_POSITIONS},
+    {.type = "ijepa", .processor = "ViT", USUAL_POSITIONS, .also = read_ijepa},
     {.type = "deit", .processor = "DeiT", USUAL_POSITIONS},
-    {.type = "dinov2", .processor = "Bit", .is_dinov2 = true, USUAL_POSITIONS},
-    {.type = "dinov2_with_registers",
+    {.type = "dinov2", IS_DINOV2, USUAL_POSITIONS},
+    {.type = "dinov2_with_registers", IS_DINOV2, .position_rule = VIT_POSITIONS_OF_TIMM},
+    {.type = "dinov3_vit",
+     .processor = "DINOv3ViT",
+     .any_size = true,
+     USUAL_POSITIONS,
+     .also = read_dinov3},
+    {.type = "pixio",
      .processor = "Bit",
-     .is_dinov2 = true,
-     .position_rule = VIT_POSITIONS_OF_TIMM},
-    {.type = "dinov3_vit", .processor = "DINOv3ViT", .is_dinov3 = true, USUAL_POSITIONS},
-    {.type = "beit", .processor = "Beit", .is_beit = true, USUAL_POSITIONS},
-    {.type = "data2vec-vision", .processor = "Beit", .is_beit = true, USUAL_POSITIONS},
-    {.type = "clip", .processor = "CLIP", IS_CLIP, .part = "clip_vision_model"},
-    {.type = "clip_vision_model", .processor = "CLIP", IS_CLIP},
-    {.type = "metaclip_2", .processor = "CLIP", IS_CLIP, .part = "metaclip_2_vision_model"},
-    {.type = "metaclip_2_vision_model", .processor = "CLIP", IS_CLIP},
-    {.type = "siglip", .processor = "Siglip", IS_SIGLIP, .part = "siglip_vision_model"},
-    {.type = "siglip_vision_model", .processor = "Siglip", IS_SIGLIP},
+     .backbone = true,
+     .has_ratio = true,
+     .any_size = true,
+     USUAL_POSITIONS,
+     .also = read_pixio},
+    {.type = "tipsv2", IS_TIPS, .part = "tipsv2_vision_model"},
+    {.type = "tipsv2_vision_model", IS_TIPS},
+    {.type = "beit", .processor = "Beit", USUAL_POSITIONS, .also = read_beit},
+    {.type = "data2vec-vision", .processor = "Beit", USUAL_POSITIONS, .also = read_beit},
+    {.type = "aimv2", IS_AIMV2, .part = "aimv2_vision_model"},
+    {.type = "aimv2_vision_model", IS_AIMV2},
+    {.type = "clip", IS_CLIP, .part = "clip_vision_model"},
+    {.type = "clip_vision_model", IS_CLIP},
+    {.type = "metaclip_2", IS_CLIP, .part = "metaclip_2_vision_model"},
+    {.type = "metaclip_2_vision_model", IS_CLIP},
+    {.type = "siglip", IS_SIGLIP, .part = "siglip_vision_model"},
+    {.type = "siglip_vision_model", IS_SIGLIP},
+};
+
+/* Networks that people fetch and that are not ours, and why. */
+static const struct {
+    const char *type, *why;
+} others[] = {
+    {"mlcd", "its class token has learned rotary angles"},
+    {"mlcd_vision_model", "its class token has learned rotary angles"},
+    {"siglip2", "its pictures have any shape (NaFlex)"},
+    {"siglip2_vision_model", "its pictures have any shape (NaFlex)"},
+    {"radio", "it normalises pictures and pools several tokens side by side"},
+    {"vitpose_backbone", "its patches overlap the edges, and it finds points of the body"},
+    {"sam", "its attention is in windows"},
+    {"swin", "its attention is in windows"},
+    {"swinv2", "its attention is in windows"},
+    {"hiera", "its layers are a hierarchy"},
+    {"convnext", "it has no attention"},
+    {"resnet", "it has no attention"},
 };
 
 static vit_status find_family(const family **found, const vit_their_config *d, const json_t *object,
@@ -55,10 +105,15 @@ static vit_status find_family(const family **found, const vit_their_config *d, c
         *found = &families[i];
         if (strcmp(families[i].type, type) == 0) return VIT_OK;
     }
+    for (size_t i = 0; i < VIT_COUNT(others); i++)
+        if (strcmp(others[i].type, type) == 0)
+            return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                            "%s: \"model_type\" \"%s\" is not supported: %s", d->name, type,
+                            others[i].why);
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: \"model_type\" \"%s\" is not supported, expected vit, deit, dinov2, "
-                    "dinov2_with_registers, dinov3_vit, vit_mae, vit_msn, beit, "
-                    "data2vec-vision, clip, metaclip_2 or siglip",
+                    "dinov2_with_registers, dinov3_vit, vit_mae, vit_msn, ijepa, beit, "
+                    "data2vec-vision, pixio, tipsv2, aimv2, clip, metaclip_2 or siglip",
                     d->name, type);
 }
 
@@ -77,11 +132,11 @@ static vit_status read_switches(vit_their_config *d, const json_t *object, vit_e
 
 /* The width of the MLPs. DINOv2's configs have a ratio instead, and its gated MLPs are two thirds
  * as wide, which the tensors show. */
-static vit_status read_mlp(vit_their_config *d, bool is_dinov2, const json_t *object,
+static vit_status read_mlp(vit_their_config *d, bool has_ratio, const json_t *object,
                            vit_error *error) {
     double ratio = 0;
     int gated = false;
-    if (!is_dinov2) return vit_read_size(&d->said.mlp, d, object, "intermediate_size", error);
+    if (!has_ratio) return vit_read_size(&d->said.mlp, d, object, "intermediate_size", error);
     vit_status status = vit_read_number(&ratio, d, object, "mlp_ratio", error);
     if (status == VIT_OK) status = vit_read_flag(&gated, d, object, "use_swiglu_ffn", error);
     if (gated) d->gate = VIT_SILU;
@@ -91,11 +146,13 @@ static vit_status read_mlp(vit_their_config *d, bool is_dinov2, const json_t *ob
 }
 
 /* Angles of the patches' places between the edges, and gated MLPs, whose gate is "hidden_act". */
-static vit_status read_dinov3(vit_their_config *d, const json_t *object, vit_error *error) {
+static vit_status read_dinov3(vit_their_config *d, const json_t *own, const json_t *object,
+                              vit_error *error) {
+    (void)object;
     int gated = false;
     double base = 100;
-    vit_status status = vit_read_flag(&gated, d, object, "use_gated_mlp", error);
-    if (status == VIT_OK) status = vit_read_number(&base, d, object, "rope_theta", error);
+    vit_status status = vit_read_flag(&gated, d, own, "use_gated_mlp", error);
+    if (status == VIT_OK) status = vit_read_number(&base, d, own, "rope_theta", error);
     if (status != VIT_OK) return status;
     VIT_SAY(d, gated, gated);
     if (gated) d->gate = (int)d->said.activation;
@@ -107,7 +164,9 @@ static vit_status read_dinov3(vit_their_config *d, const json_t *object, vit_err
 }
 
 /* Relative positions, of each block or shared; and what is pooled, in classifiers. */
-static vit_status read_beit(vit_their_config *d, const json_t *object, vit_error *error) {
+static vit_status read_beit(vit_their_config *d, const json_t *own, const json_t *object,
+                            vit_error *error) {
+    (void)object;
     int learned = false, blocks = false, shared = false, mean = true;
     double scale = .1;
     const struct {
@@ -117,9 +176,9 @@ static vit_status read_beit(vit_their_config *d, const json_t *object, vit_error
                  {&blocks, "use_relative_position_bias"},
                  {&shared, "use_shared_relative_position_bias"},
                  {&mean, "use_mean_pooling"}};
-    vit_status status = vit_read_number(&scale, d, object, "layer_scale_init_value", error);
+    vit_status status = vit_read_number(&scale, d, own, "layer_scale_init_value", error);
     for (size_t i = 0; i < VIT_COUNT(flags) && status == VIT_OK; i++)
-        status = vit_read_flag(flags[i].flag, d, object, flags[i].key, error);
+        status = vit_read_flag(flags[i].flag, d, own, flags[i].key, error);
     if (status != VIT_OK) return status;
     if (d->is_backbone || (blocks && shared))
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -136,6 +195,56 @@ static vit_status read_beit(vit_their_config *d, const json_t *object, vit_error
     VIT_SAY(d, final_norm, true);
     VIT_SAY(d, layer_scale, scale > 0);
     return VIT_OK;
+}
+
+/* No class token: a classifier takes the mean of the last states, and so do features here. */
+static vit_status read_ijepa(vit_their_config *d, const json_t *own, const json_t *object,
+                             vit_error *error) {
+    (void)own, (void)object, (void)error;
+    VIT_SAY(d, pool, VIT_POOL_MEAN);
+    VIT_SAY(d, norm_before_pool, true);
+    return VIT_OK;
+}
+
+/* Several class tokens, which are registers here. */
+static vit_status read_pixio(vit_their_config *d, const json_t *own, const json_t *object,
+                             vit_error *error) {
+    (void)object;
+    VIT_SAY(d, pool, VIT_POOL_PREFIX_MEAN);
+    VIT_SAY(d, norm_before_pool, true);
+    return vit_read_size(&d->said.registers, d, own, "n_cls_tokens", error);
+}
+
+/* RMS norms, gated MLPs, and an attention pooling; towers without that have no pooled features in
+ * the library, and the mean in timm, which is taken here. */
+static vit_status read_aimv2(vit_their_config *d, const json_t *own, const json_t *object,
+                             vit_error *error) {
+    int pools = true, native = false, qkv = false, mlp = false;
+    const struct {
+        int *flag;
+        const char *key;
+    } flags[] = {
+        {&pools, "use_head"}, {&native, "is_native"}, {&qkv, "qkv_bias"}, {&mlp, "mlp_bias"}};
+    vit_status status = vit_read_number(&d->said.norm_eps, d, own, "rms_norm_eps", error);
+    for (size_t i = 0; i < VIT_COUNT(flags) && status == VIT_OK; i++)
+        status = vit_read_flag(flags[i].flag, d, own, flags[i].key, error);
+    if (status != VIT_OK) return status;
+    if (native || qkv != mlp || (own != object && !pools))
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: of AIMv2's towers those are supported whose \"is_native\" is false, "
+                        "whose \"qkv_bias\" is their \"mlp_bias\", and which, beside a tower of "
+                        "texts, have \"use_head\"",
+                        d->name);
+    VIT_SAY(d, rms_norm, true);
+    VIT_SAY(d, gated, true);
+    d->gate = (int)d->said.activation;
+    VIT_SAY(d, proj_bias, mlp != 0);
+    VIT_SAY(d, pool, pools ? VIT_POOL_MAP : VIT_POOL_MEAN);
+    VIT_SAY(d, pool_plain, pools != 0);
+    VIT_SAY(d, norm_before_pool, true);
+    if (own == object) return VIT_OK;
+    VIT_SAY(d, head, VIT_HEAD_PROJECTION);
+    return vit_read_size(&d->said.classes, d, object, "projection_dim", error);
 }
 
 /* Whether all names are "LABEL_0", "LABEL_1", ..., which the library writes where there are none.
@@ -178,14 +287,13 @@ static vit_status read_config(vit_their_config *d, const family *f, const json_t
     const char *act = "gelu";
     d->position_rule = f->position_rule;
     vit_status status = read_switches(d, own, error);
-    if (status == VIT_OK) status = read_mlp(d, f->is_dinov2, own, error);
+    if (status == VIT_OK) status = read_mlp(d, f->has_ratio, own, error);
     if (status == VIT_OK) status = vit_read_text(&act, d, own, "hidden_act", error);
     if (status == VIT_OK) status = vit_read_activation(d, act, "hidden_act", error);
-    if (status == VIT_OK && f->is_dinov3) status = read_dinov3(d, own, error);
     if (status != VIT_OK) return status;
-    d->is_backbone = names_backbone(object);
-    VIT_SAY(d, pool, f->is_dinov2 && !d->is_backbone ? VIT_POOL_CLASS_MEAN : VIT_POOL_CLASS);
-    if (f->is_beit) status = read_beit(d, own, error);
+    d->is_backbone = f->backbone || names_backbone(object);
+    VIT_SAY(d, pool, f->pools_both && !d->is_backbone ? VIT_POOL_CLASS_MEAN : VIT_POOL_CLASS);
+    if (f->also) status = f->also(d, own, object, error);
     if (status == VIT_OK) status = vit_read_tower(d, f->tower, own, object, error);
     if (status != VIT_OK) return status;
     status = d->is_backbone ? VIT_OK : vit_read_problem(d, object, error);
@@ -204,7 +312,8 @@ typedef struct processor {
     bool has_crop_pct; /* up to 383 the shorter side becomes size / crop_pct, and the middle is cut
                           out; from 384 on pictures are stretched */
     vit_filter filter; /* "resample" */
-    size_t means;      /* "image_mean" and "image_std": 0: .5, 1: CLIP's, 2: ImageNet's */
+    size_t means;      /* "image_mean" and "image_std": 0: .5, 1: CLIP's, 2: ImageNet's, 3: pixels
+                          are not normalised */
     bool in_float;     /* pixels are rescaled before they are resized, and are not rounded then */
 } processor;
 
@@ -217,6 +326,7 @@ static const processor processors[] = {
     {"ConvNext", false, 384, false, false, true, VIT_FILTER_BICUBIC, 0, false},
     {"Siglip", false, 224, true, false, false, VIT_FILTER_BICUBIC, 0, false},
     {"DINOv3ViT", true, 224, true, false, false, VIT_FILTER_BILINEAR, 2, true},
+    {"Tipsv2", true, 448, true, false, false, VIT_FILTER_BILINEAR, 3, false},
 };
 
 /* The class that the file names, else the one that the library takes for the "model_type". */
@@ -237,7 +347,8 @@ static vit_status find_processor(const processor **found, const char **type,
     }
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: pictures are prepared by \"%s\", which is not supported: expected the "
-                    "ImageProcessor of ViT, DeiT, Beit, CLIP, Bit, ConvNext, Siglip or DINOv3ViT",
+                    "ImageProcessor of ViT, DeiT, Beit, CLIP, Bit, ConvNext, Siglip, DINOv3ViT or "
+                    "Tipsv2",
                     d->name, *type);
 }
 
@@ -339,7 +450,8 @@ static vit_status read_mean(vit_their_config *d, const processor *c, const json_
     static const double usual[][2][3] = {
         {{.5, .5, .5}, {.5, .5, .5}},
         {{.48145466, .4578275, .40821073}, {.26862954, .26130258, .27577711}},
-        {{.485, .456, .406}, {.229, .224, .225}}};
+        {{.485, .456, .406}, {.229, .224, .225}},
+        {{0, 0, 0}, {1, 1, 1}}};
     vit_prepare *p = &d->prepare;
     bool found;
     int normalizes = true;
@@ -455,7 +567,7 @@ vit_status vit_read_hf_config(vit_their_config *d, json_t *object, json_t *pictu
     d->name = processor_name;
     status = read_processor(d, f->processor, pictures, error);
     d->name = name;
-    if (status != VIT_OK || !(f->is_dinov2 || f->is_dinov3)) return status;
+    if (status != VIT_OK || !f->any_size) return status;
     const size_t *end = d->prepare.crop[0] > 0 ? d->prepare.crop : d->prepare.resize;
     d->input_height = end[0];
     d->input_width = end[1];

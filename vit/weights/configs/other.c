@@ -175,6 +175,40 @@ static vit_status read_tower(vit_their_config *d, json_t *vision, vit_error *err
     return VIT_OK;
 }
 
+/* ---- OpenCLIP's towers that are timm's ---- */
+
+/* A word of "vision_cfg"; absent: `usual`; null: "". */
+static vit_status read_word(const char **word, const char *usual, const vit_their_config *d,
+                            const json_t *vision, const char *key, vit_error *error) {
+    *word = json_object_get(vision, key) ? "" : usual;
+    return vit_read_text(word, d, vision, key, error);
+}
+
+/* The features are projected by the trunk's own head, by a layer after it, or not at all. */
+static vit_status read_trunk(vit_their_config *d, json_t *model, json_t *vision, vit_error *error) {
+    const char *name, *pool, *proj;
+    size_t width = 0;
+    vit_status status = read_word(&name, "", d, vision, "timm_model_name", error);
+    if (status == VIT_OK) status = read_word(&pool, "avg", d, vision, "timm_pool", error);
+    if (status == VIT_OK) status = read_word(&proj, "linear", d, vision, "timm_proj", error);
+    if (status == VIT_OK) status = vit_read_size(&width, d, model, "embed_dim", error);
+    if (status != VIT_OK) return status;
+    if (strcmp(proj, "mlp") == 0)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: \"timm_proj\" \"mlp\" is not supported, expected \"linear\", \"none\" "
+                        "or null",
+                        d->name);
+    json_t *timm = json_pack("{s:s, s:i}", "architecture", name, "num_classes", 0);
+    if (timm && *pool) json_object_set_new(timm, "global_pool", json_string(pool));
+    if (!timm || json_object_set_new(model, "timm", timm) != 0) /* which keeps it */
+        return vit_fail_memory(error, "a config", 0);
+    status = vit_read_timm_config(d, timm, error);
+    if (status != VIT_OK || strcmp(proj, "none") == 0) return status;
+    VIT_SAY(d, head, VIT_HEAD_PROJECTION);
+    d->said.classes = width;
+    return VIT_OK;
+}
+
 static vit_status read_tower_pictures(vit_their_config *d, const json_t *pictures,
                                       vit_error *error) {
     const char *mode = "shortest";
@@ -202,7 +236,13 @@ vit_status vit_read_open_clip_config(vit_their_config *d, json_t *object, vit_er
     vit_status status = vit_read_object(&model, d, object, "model_cfg", error);
     if (status == VIT_OK) status = vit_read_object(&vision, d, model, "vision_cfg", error);
     if (status == VIT_OK) status = vit_read_object(&pictures, d, object, "preprocess_cfg", error);
-    if (status == VIT_OK) status = read_tower(d, vision, error);
+    if (status != VIT_OK) return status;
+    const json_t *trunk = json_object_get(vision, "timm_model_name");
+    if (trunk && !json_is_null(trunk)) {
+        status = read_trunk(d, model, vision, error);
+        return status == VIT_OK ? read_tower_pictures(d, pictures, error) : status;
+    }
+    status = read_tower(d, vision, error);
     if (status == VIT_OK) status = vit_read_size(&d->said.classes, d, model, "embed_dim", error);
     if (status == VIT_OK) status = vit_read_flag(&quick, d, model, "quick_gelu", error);
     if (status == VIT_OK) status = read_tower_pictures(d, pictures, error);

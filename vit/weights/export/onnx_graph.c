@@ -414,14 +414,16 @@ static value map_pool(network *n, value x) {
     const vit_config *c = n->config;
     const size_t heads = vit_config_pool_heads(c), head_dim = c->dim / heads;
     value kv[2];
-    const value latent =
-        vit_onnx_linear(n, vit_onnx_named("attn_pool.latent"), "attn_pool.q", true);
-    vit_onnx_split(n, vit_onnx_linear(n, x, "attn_pool.kv", true), kv, 2);
-    const value q = heads_of(n, latent, heads, head_dim, by_head);
+    const bool plain = c->pool_plain;
+    const value latent = vit_onnx_named("attn_pool.latent");
+    const value query = plain ? latent : vit_onnx_linear(n, latent, "attn_pool.q", true);
+    vit_onnx_split(n, vit_onnx_linear(n, x, "attn_pool.kv", !plain || c->qkv_bias), kv, 2);
+    const value q = heads_of(n, query, heads, head_dim, by_head);
     const value k = heads_of(n, kv[0], heads, head_dim, transposed);
     const value v = heads_of(n, kv[1], heads, head_dim, by_head);
     const value o = attend(n, q, k, v, NULL, 1 / sqrt((double)head_dim), c->dim);
     const value y = vit_onnx_linear(n, o, "attn_pool.proj", true);
+    if (plain) return first_of(n, y);
     value hidden = vit_onnx_linear(n, layernorm(n, y, "attn_pool.norm"), "attn_pool.mlp.fc1", true);
     hidden = vit_onnx_linear(n, activation(n, hidden, c->activation), "attn_pool.mlp.fc2", true);
     return first_of(n, vit_onnx_two(n->nodes, "Add", hidden, y));
@@ -476,6 +478,8 @@ static value pool(network *n, value x) {
         return times(n, vit_onnx_two(n->nodes, "Add", both[0], both[1]), .5f);
     case VIT_POOL_PRR:
         return prr_pool(n, x);
+    case VIT_POOL_PREFIX_MEAN:
+        return reduce(n, "ReduceMean", tokens(n, x, 0, vit_config_prefix(c)));
     case VIT_POOL_TOKENS: /* such networks are not exported to ONNX */
     case VIT_POOL_COUNT:
         break;
@@ -490,9 +494,12 @@ static value head(network *n, value x) {
     x = pool(n, x);
     if (c->final_norm && !norms_tokens) x = layernorm(n, x, vit_final_norm_name(c));
     switch (c->head) {
+    case VIT_HEAD_TANH:
+        x = vit_onnx_one(n->nodes, "Tanh", vit_onnx_linear(n, x, "pre_logits", true));
+        return vit_onnx_linear(n, x, "head", c->head_bias);
     case VIT_HEAD_LINEAR:
     case VIT_HEAD_PROJECTION:
-        return vit_onnx_linear(n, x, "head", c->head_bias && !vit_heads[c->head].projects);
+        return vit_onnx_linear(n, x, "head", c->head_bias);
     case VIT_HEAD_MLP:
         return vit_onnx_linear(n, gelu(n, vit_onnx_linear(n, x, "head.0", true)), "head.2",
                                c->head_bias);

@@ -37,7 +37,7 @@ class VisionTransformer(nn.Module):
             "qk_norm": False, "layer_scale": False, "norm_before_pool": False,
             "pool_prefix": False, "head_bias": True,
             "key_bias": True, "attention_norm": False, "mlp_norm": False, "pool_heads": 0,
-            "pool_mlp": 0,
+            "pool_mlp": 0, "pool_plain": False,
             "rope": "none", "rope_base": 10000, "rope_halves": False, "rope_columns_first": False,
             "rope_offset": 0, "rope_reference": 0, "rope_rounded": False,
             "relative": "none", "relative_mlp": 0, "rms_norm": False, "proj_bias": True,
@@ -47,8 +47,8 @@ class VisionTransformer(nn.Module):
             if key not in (*defaults, *sizes, "class_token"):
                 raise ValueError(f'"{key}" is not known')
         self.config = c = {**defaults, **config}
-        c.setdefault("class_token",
-                     c["pool"] not in ("mean", "map", "seq", "max", "mean_max", "prr"))
+        own = c["pool"] in ("mean", "map", "seq", "max", "mean_max", "prr", "prefix_mean")
+        c.setdefault("class_token", not own)
         c["head_dim"] = c["head_dim"] or c["dim"] // c["heads"]
         self.labels, self.preprocessing = None, []
         dim, double = c["dim"], c["pool"] in ("class_mean", "class_dist")
@@ -66,7 +66,7 @@ class VisionTransformer(nn.Module):
         elif c["pool"] == "seq":
             self.attention_pool = nn.Linear(dim, 1, bias=False)
         if c["final_norm"]:
-            pools = c["pool"] in ("mean", "map", "max", "mean_max", "prr")
+            pools = c["pool"] in ("mean", "map", "max", "mean_max", "prr", "prefix_mean")
             after = pools and not self.norms_tokens
             self.final_norm = "fc_norm" if after else "norm"
             setattr(self, self.final_norm, self.layer_norm(dim))
@@ -86,7 +86,11 @@ class VisionTransformer(nn.Module):
         return nn.Linear(features, self.config["classes"], self.config["head_bias"])
 
     def head_projection(self, features):
-        return nn.Linear(features, self.config["classes"], False)
+        return self.head_linear(features)
+
+    def head_tanh(self, features):
+        self.pre_logits = nn.Linear(features, features)
+        return self.head_linear(features)
 
     def head_mlp(self, features):
         c = self.config
@@ -278,10 +282,13 @@ class VisionTransformer(nn.Module):
 
     def make_map(self, dim):
         mlp = self.config["pool_mlp"] or self.config["mlp"]
+        plain = self.config["pool_plain"]
         pool = nn.ModuleDict({
-            "q": nn.Linear(dim, dim), "kv": nn.Linear(dim, 2 * dim), "proj": nn.Linear(dim, dim),
-            "norm": self.layer_norm(dim),
-            "mlp": nn.ModuleDict({"fc1": nn.Linear(dim, mlp), "fc2": nn.Linear(mlp, dim)})})
+            "kv": nn.Linear(dim, 2 * dim, not plain or self.config["qkv_bias"]),
+            "proj": nn.Linear(dim, dim)})
+        if not plain:
+            pool |= {"q": nn.Linear(dim, dim), "norm": self.layer_norm(dim),
+                     "mlp": nn.ModuleDict({"fc1": nn.Linear(dim, mlp), "fc2": nn.Linear(mlp, dim)})}
         pool.register_parameter("latent", nn.Parameter(torch.zeros(1, 1, dim)))
         return pool
 
@@ -438,6 +445,9 @@ class VisionTransformer(nn.Module):
     def pool_mean_max(self, z, patches):
         return (patches.mean(dim=1) + patches.amax(dim=1)) / 2
 
+    def pool_prefix_mean(self, z, patches):
+        return z[:, :self.prefix_count].mean(dim=1)
+
     def pool_prr(self, z, patches):
         """Attention of the tokens among each other, without weights."""
         x = self.heads(z, self.config["pool_heads"])
@@ -447,12 +457,14 @@ class VisionTransformer(nn.Module):
 
     def pool_map(self, z, patches):
         """One learned query's attention over the patches, and an MLP."""
-        pool = self.attn_pool
+        pool, plain = self.attn_pool, self.config["pool_plain"]
         count = self.config["pool_heads"]
-        q = self.heads(pool["q"](pool.latent), count)
+        q = self.heads(pool.latent if plain else pool["q"](pool.latent), count)
         k, v = (self.heads(part, count) for part in pool["kv"](patches).chunk(2, dim=2))
         o = torch.softmax(q @ k.transpose(2, 3) * q.shape[3] ** -0.5, dim=3) @ v
         y = pool["proj"](o.transpose(1, 2).flatten(2))
+        if plain:
+            return y[:, 0]
         hidden = ACTIVATIONS[self.config["activation"]](pool["mlp"]["fc1"](pool["norm"](y)))
         return (y + pool["mlp"]["fc2"](hidden))[:, 0]
 
@@ -470,7 +482,8 @@ class VisionTransformer(nn.Module):
 
     def forward(self, x):
         """x: [batch, channels, height, width], normalised -> logits, [batch, classes]"""
-        return self.head(self.features(x))
+        x = self.features(x)
+        return self.head(torch.tanh(self.pre_logits(x)) if self.config["head"] == "tanh" else x)
 
     # ---- files ----
 

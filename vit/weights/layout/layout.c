@@ -384,6 +384,11 @@ static bool is_beside(const choice *c, const char *name) {
     return c->wrapped > 0 && !inside_wrapper(c, name) && !find_block(c->layout, name);
 }
 
+/* Several class tokens, [1][n][D], are registers: of these there may be any number. */
+static bool are_classes(const char *ours, const vit_tensor *t) {
+    return strcmp(ours, "cls_token") == 0 && t->dims > 1 && t->shape[t->dims - 2] > 1;
+}
+
 /* Binds a tensor to its row; one that is cut, or has slices, to the rows after it, too. */
 static vit_status bind(vit_binding *b, const match *m, const vit_tensor *tensor, vit_error *error) {
     char text[NAME_SIZE];
@@ -392,8 +397,8 @@ static vit_status bind(vit_binding *b, const match *m, const vit_tensor *tensor,
     for (; again; row++) {
         vit_source *s = &b->sources[b->count];
         *s = (vit_source){.tensor = tensor, .row = row};
-        join_name(text, "", m->block != NO_BLOCK ? "blocks.%." : "", m->block, row->ours,
-                  m->ending);
+        join_name(text, "", m->block != NO_BLOCK ? "blocks.%." : "", m->block,
+                  are_classes(row->ours, tensor) ? "reg_token" : row->ours, m->ending);
         snprintf(s->ours, sizeof s->ours, "%.47s", text);
         const vit_status status = check_twice(b, s, error);
         if (status != VIT_OK) return status;

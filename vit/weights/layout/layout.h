@@ -71,7 +71,7 @@ typedef struct vit_layout_rows {
     size_t count;
 } vit_layout_rows;
 
-#define VIT_LAYOUT_CHOICES 6
+#define VIT_LAYOUT_CHOICES 10
 
 /* The kinds of config.json, by library, in the order in which they are tried. */
 typedef enum vit_config_kind {

@@ -265,6 +265,7 @@ static vit_status check_unused(const vit_binding *b, const vit_table *table, con
     char name[VIT_NAME_TEXT];
     for (size_t i = 0; i < b->count; i++) {
         size_t k = 0;
+        if (strncmp(b->sources[i].ours, "pre_logits.", 11) == 0 && b->layout->usual) continue;
         for (; k < table->count; k++) {
             const char *ours = name_here(b, &table->rows[k]);
             if (ours && means(b->sources[i].ours, ours)) break;

@@ -100,7 +100,12 @@ static bool has_key_bias(const vit_binding *b) {
     return found;
 }
 
-static void flag_facts(vit_config *c, const vit_binding *b) {
+/* timm reads Google's files without the layer before the head. */
+static bool leaves_pre_logits(const vit_binding *b, const vit_their_config *d) {
+    return b->layout->usual && d->as && strcmp(d->as, "google") != 0;
+}
+
+static void flag_facts(vit_config *c, const vit_binding *b, const vit_their_config *d) {
     for (size_t i = 0; i < VIT_KEYS; i++) {
         const char *const *shown = vit_switches[i].tensors;
         if (shown[0])
@@ -109,7 +114,9 @@ static void flag_facts(vit_config *c, const vit_binding *b) {
     }
     c->key_bias = has_key_bias(b);
     c->embed_norm = c->embed_norm && !c->patch_norm;
+    const bool squashes = has(b, "pre_logits.weight") && !leaves_pre_logits(b, d);
     c->head = has(b, "head.2.weight") ? VIT_HEAD_MLP
+              : squashes              ? VIT_HEAD_TANH
               : has(b, "head.weight") ? VIT_HEAD_LINEAR
                                       : VIT_HEAD_NONE;
 }
@@ -264,7 +271,7 @@ vit_status vit_config_of_tensors(vit_config *out, const vit_binding *b, const vi
     if (status != VIT_OK) return status;
     vit_config c = vit_config_default();
     size_facts(&c, b);
-    flag_facts(&c, b);
+    flag_facts(&c, b, d);
     pool_facts(&c, b);
     apply(&c, d);
     if (d->said.classes == 0) class_facts(&c, b);

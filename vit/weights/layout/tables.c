@@ -34,21 +34,20 @@
         ROW("attn_pool.norm@", "attn_pool.norm@"),                                        \
         ROW("attn_pool.mlp.fc1@", "attn_pool.mlp.fc1@"),                                  \
         ROW("attn_pool.mlp.fc2@", "attn_pool.mlp.fc2@")
+#define TIMM_BESIDE                                                                   \
+    ROW("cls_token", "cls_token"), ROW("dist_token", "dist_token"),                   \
+        ROW("patch_embed.proj@", "patch_embed.proj@"), TIMM_NORMS_AND_POOL,           \
+        ROW("rel_pos_bias.relative_position_bias_table",                              \
+            "rel_pos_bias.relative_position_bias_table"),                             \
+        ROW("rel_pos_bias.relative_position_index", NULL),                            \
+        ROW("shared_rel_pos.relative_position_bias_table",                            \
+            "rel_pos_bias.relative_position_bias_table"),                             \
+        ROW("shared_rel_pos.mlp.fc1@", "shared_rel_pos.mlp.fc1@"),                    \
+        ROW("shared_rel_pos.mlp.fc2@", "shared_rel_pos.mlp.fc2@"),                    \
+        ROW("patch_embed.norm@", "patch_embed.norm_after@"), ROW("mask_token", NULL), \
+        ROW("pre_logits.*", NULL)
 
-static const vit_layout_row timm_beside[] = {
-    ROW("cls_token", "cls_token"),
-    ROW("dist_token", "dist_token"),
-    ROW("patch_embed.proj@", "patch_embed.proj@"),
-    TIMM_NORMS_AND_POOL,
-    ROW("rel_pos_bias.relative_position_bias_table", "rel_pos_bias.relative_position_bias_table"),
-    ROW("rel_pos_bias.relative_position_index", NULL),
-    ROW("shared_rel_pos.relative_position_bias_table", "rel_pos_bias.relative_position_bias_table"),
-    ROW("shared_rel_pos.mlp.fc1@", "shared_rel_pos.mlp.fc1@"),
-    ROW("shared_rel_pos.mlp.fc2@", "shared_rel_pos.mlp.fc2@"),
-    ROW("patch_embed.norm@", "patch_embed.norm_after@"),
-    ROW("mask_token", NULL),
-    ROW("pre_logits.*", NULL),
-};
+static const vit_layout_row timm_beside[] = {TIMM_BESIDE};
 static const vit_layout_row timm_block[] = {
     ROW("norm1@", "norm1@"),
     ROW("attn.qkv@", "attn.qkv@"),
@@ -142,6 +141,8 @@ static const vit_layout_row hf_beside[] = {
     ROW("pooler.layernorm@", "fc_norm@"),
     ROW("pooler.*", NULL),
     ROW("decoder.*", NULL),
+    ROW("text_model.*", NULL), /* of TIPS v2 */
+    ROW("temperature", NULL),
 };
 static const vit_layout_row hf_block[] = {
     ROW("layernorm_before@", "norm1@"),
@@ -246,14 +247,38 @@ static const vit_layout_row hf_tower_block[] = {
     ROW("mlp.fc2@", "mlp.fc2@"),
 };
 
+/* Hugging Face's AIMv2; its tower of texts is another network, too. */
+static const vit_layout_row hf_aimv2_beside[] = {
+    ROW("embeddings.patch_embed@", "patch_embed.proj@"),
+    ROW("embeddings.rms_norm@", "patch_embed.norm_after@"),
+    ROW("embeddings.position_embedding.weight", "pos_embed"),
+    ROW("rms_norm@", "norm@"),
+    ROW("head.cls_token", "attn_pool.latent"),
+    ROW_AS("head.k_proj@", "attn_pool.kv@", PART(0, 2)),
+    ROW_AS("head.v_proj@", "attn_pool.kv@", PART(1, 2)),
+    ROW("head.output_proj@", "attn_pool.proj@"),
+    ROW("text_model.*", NULL),
+    ROW("text_projection.*", NULL),
+    ROW("logit_scale", NULL),
+};
+static const vit_layout_row hf_aimv2_block[] = {
+    ROW("rms_norm1@", "norm1@"),
+    ROW_AS("attention.q_proj@", "attn.qkv@", PART(0, 3)),
+    ROW_AS("attention.k_proj@", "attn.qkv@", PART(1, 3)),
+    ROW_AS("attention.v_proj@", "attn.qkv@", PART(2, 3)),
+    ROW("attention.out_proj@", "attn.proj@"),
+    ROW("rms_norm2@", "norm2@"),
+    ROW_AS("ffn.gate_proj@", "mlp.fc1@", PART(0, 2)),
+    ROW_AS("ffn.up_proj@", "mlp.fc1@", PART(1, 2)),
+    ROW("ffn.down_proj@", "mlp.fc2@"),
+};
+
 /* ---- torchvision ---- */
 
 static const vit_layout_row torchvision_beside[] = {
-    ROW("class_token", "cls_token"),
-    ROW("conv_proj@", "patch_embed.proj@"),
-    ROW("encoder.pos_embedding", "pos_embed"),
-    ROW("encoder.ln@", "norm@"),
-    ROW("heads.head@", "head@"),
+    ROW("class_token", "cls_token"),           ROW("conv_proj@", "patch_embed.proj@"),
+    ROW("encoder.pos_embedding", "pos_embed"), ROW("encoder.ln@", "norm@"),
+    ROW("heads.pre_logits@", "pre_logits@"),   ROW("heads.head@", "head@"),
 };
 static const vit_layout_row torchvision_block[] = {
     ROW("ln_1@", "norm1@"),
@@ -279,7 +304,11 @@ static const vit_layout_row google_beside[] = {
     ROW("Transformer/encoder_norm/bias", "norm.bias"),
     ROW_AS("head/kernel", "head.weight", TURNED),
     ROW("head/bias", "head.bias"),
-    ROW("pre_logits/*", NULL),
+    ROW_AS("pre_logits/kernel", "pre_logits.weight", TURNED),
+    ROW("pre_logits/bias", "pre_logits.bias"),
+    ROW("txt/*", NULL), /* the tower of texts */
+    ROW("t", NULL),
+    ROW("b", NULL),
     ROW("MAPHead_0/probe", "attn_pool.latent"),
     ROW_AS("MAPHead_0/MultiHeadDotProductAttention_0/query/kernel", "attn_pool.q.weight", TURNED),
     ROW("MAPHead_0/MultiHeadDotProductAttention_0/query/bias", "attn_pool.q.bias"),
@@ -320,63 +349,14 @@ static const vit_layout_row google_block[] = {
 static const vit_layout_row big_vision_block[] = {
     GOOGLE_BLOCK("MultiHeadDotProductAttention_0", "LayerNorm_1", "MlpBlock_0")};
 
-/* ---- vit-pytorch, from the version of the course to the latest ---- */
-
-static const vit_layout_row lucidrains_beside[] = {
-    ROW("pos_embedding", "pos_embed"),
-    ROW("cls_token", "cls_token"),
-    ROW("transformer.norm@", "norm@"),
-};
-static const vit_layout_row lucidrains_block[] = {
-    ROW("0.fn.norm@", "norm1@"),
-    ROW("0.fn.fn.to_qkv@", "attn.qkv@"),
-    ROW("0.fn.fn.to_out@", "attn.proj@"),
-    ROW("0.fn.fn.to_out.0@", "attn.proj@"),
-    ROW("1.fn.norm@", "norm2@"),
-    ROW("1.fn.fn.net.0@", "mlp.fc1@"),
-    ROW("1.fn.fn.net.2@", "mlp.fc2@"),
-    ROW("1.fn.fn.net.3@", "mlp.fc2@"),
-    ROW("0.norm@", "norm1@"),
-    ROW("0.fn.to_qkv@", "attn.qkv@"),
-    ROW("0.fn.to_out.0@", "attn.proj@"),
-    ROW("1.norm@", "norm2@"),
-    ROW("1.fn.net.0@", "mlp.fc1@"),
-    ROW("1.fn.net.3@", "mlp.fc2@"),
-    ROW("0.to_qkv@", "attn.qkv@"),
-    ROW("0.to_out.0@", "attn.proj@"),
-    ROW("1.net.0@", "norm2@"),
-    ROW("1.net.1@", "mlp.fc1@"),
-    ROW("1.net.4@", "mlp.fc2@"),
-};
-static const vit_layout_row lucidrains_first_stem[] = {
-    ROW("patch_to_embedding@", "patch_embed.proj@"),
-};
-static const vit_layout_row lucidrains_plain_stem[] = {
-    ROW("to_patch_embedding.1@", "patch_embed.proj@"),
-};
-static const vit_layout_row lucidrains_normed_stem[] = {
-    ROW("to_patch_embedding.1@", "patch_embed.norm@"),
-    ROW("to_patch_embedding.2@", "patch_embed.proj@"),
-    ROW("to_patch_embedding.3@", "patch_embed.norm_after@"),
-};
-static const vit_layout_row lucidrains_mlp_head[] = {
-    ROW("mlp_head.0@", "head.0@"),
-    ROW("mlp_head.2@", "head.2@"),
-};
-static const vit_layout_row lucidrains_normed_head[] = {
-    ROW("mlp_head.0@", "norm@"),
-    ROW("mlp_head.1@", "head@"),
-};
-static const vit_layout_row lucidrains_normed_mlp_head[] = {
-    ROW("mlp_head.0@", "norm@"),
-    ROW("mlp_head.1@", "head.0@"),
-    ROW("mlp_head.4@", "head.2@"),
-};
-static const vit_layout_row lucidrains_linear_head[] = {
-    ROW("mlp_head@", "head@"),
-};
+#include "vit/weights/layout/rows.inc"
 
 /* ---- OpenCLIP's image encoder; its text encoder is not needed ---- */
+
+#define OPEN_CLIP_TEXTS                                                                            \
+    ROW("transformer.*", NULL), ROW("token_embedding.*", NULL), ROW("positional_embedding", NULL), \
+        ROW("ln_final.*", NULL), ROW("text_projection", NULL), ROW("logit_scale", NULL),           \
+        ROW("logit_bias", NULL), ROW("text.*", NULL), ROW("attn_mask", NULL)
 
 static const vit_layout_row open_clip_beside[] = {
     ROW("visual.class_embedding", "cls_token"),
@@ -385,15 +365,13 @@ static const vit_layout_row open_clip_beside[] = {
     ROW("visual.ln_pre@", "norm_pre@"),
     ROW("visual.ln_post@", "norm@"),
     ROW_AS("visual.proj", "head.weight", TURNED),
-    ROW("transformer.*", NULL),
-    ROW("token_embedding.*", NULL),
-    ROW("positional_embedding", NULL),
-    ROW("ln_final.*", NULL),
-    ROW("text_projection", NULL),
-    ROW("logit_scale", NULL),
-    ROW("logit_bias", NULL),
-    ROW("text.*", NULL),
-    ROW("attn_mask", NULL),
+    OPEN_CLIP_TEXTS,
+};
+/* An image encoder that is timm's, with a projection that is the trunk's head, OpenCLIP's own, or
+ * none. */
+static const vit_layout_row open_clip_timm_beside[] = {TIMM_BESIDE, OPEN_CLIP_TEXTS};
+static const vit_layout_row open_clip_timm_head[] = {
+    ROW("visual.head.proj@", "head@"),
 };
 static const vit_layout_row open_clip_block[] = {
     ROW("ln_1@", "norm1@"),
@@ -405,56 +383,6 @@ static const vit_layout_row open_clip_block[] = {
     ROW("mlp.c_fc@", "mlp.fc1@"),
     ROW("mlp.c_proj@", "mlp.fc2@"),
     ROW("ls_2.gamma", "ls2.gamma"),
-};
-
-/* ---- the decoders of Hugging Face's VisionEncoderDecoder ---- */
-
-/* Older versions saved an empty tensor for fixed positions. */
-static const vit_layout_row trocr_beside[] = {
-    ROW("enc_to_dec_proj@", "memory_proj@"),
-    ROW("model.decoder.embed_tokens.weight", "embed.weight"),
-    ROW("model.decoder.embed_positions.weight", "pos_embed"),
-    ROW("model.decoder.embed_positions._float_tensor", NULL),
-    ROW("model.decoder.layernorm_embedding@", "norm_pre@"),
-    ROW("output_projection@", "head@"),
-};
-static const vit_layout_row trocr_block[] = {
-    QKV("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
-    ROW("self_attn.out_proj@", "attn.proj@"),
-    ROW("self_attn_layer_norm@", "norm1@"),
-    ROW("encoder_attn.q_proj@", "cross_attn.q@"),
-    ROW_AS("encoder_attn.k_proj@", "cross_attn.kv@", PART(0, 2)),
-    ROW_AS("encoder_attn.v_proj@", "cross_attn.kv@", PART(1, 2)),
-    ROW("encoder_attn.out_proj@", "cross_attn.proj@"),
-    ROW("encoder_attn_layer_norm@", "cross_norm@"),
-    ROW("fc1@", "mlp.fc1@"),
-    ROW("fc2@", "mlp.fc2@"),
-    ROW("final_layer_norm@", "norm2@"),
-};
-
-/* Linear layers are [in][out]; older versions saved the causal masks, too. */
-static const vit_layout_row gpt2_beside[] = {
-    ROW("enc_to_dec_proj@", "memory_proj@"),
-    ROW("transformer.wte.weight", "embed.weight"),
-    ROW("transformer.wpe.weight", "pos_embed"),
-    ROW("transformer.ln_f@", "norm@"),
-    ROW("lm_head@", "head@"),
-};
-static const vit_layout_row gpt2_block[] = {
-    ROW("ln_1@", "norm1@"),
-    ROW_AS("attn.c_attn@", "attn.qkv@", TURNED),
-    ROW_AS("attn.c_proj@", "attn.proj@", TURNED),
-    ROW("attn.bias", NULL),
-    ROW("attn.masked_bias", NULL),
-    ROW("ln_cross_attn@", "cross_norm@"),
-    ROW_AS("crossattention.q_attn@", "cross_attn.q@", TURNED),
-    ROW_AS("crossattention.c_attn@", "cross_attn.kv@", TURNED),
-    ROW_AS("crossattention.c_proj@", "cross_attn.proj@", TURNED),
-    ROW("crossattention.bias", NULL),
-    ROW("crossattention.masked_bias", NULL),
-    ROW("ln_2@", "norm2@"),
-    ROW_AS("mlp.c_fc@", "mlp.fc1@", TURNED),
-    ROW_AS("mlp.c_proj@", "mlp.fc2@", TURNED),
 };
 
 #define HF_TOWER                                                                 \
@@ -498,8 +426,8 @@ const vit_layout vit_layouts[] = {
      .hint = "the library's own, and preprocessor_config.json",
      .positions = {VIT_POSITIONS_OF_HUGGING_FACE, VIT_POSITIONS_OF_HUGGING_FACE},
      .wraps = true,
-     .prefixes = {"vit.", "deit.", "dinov2.", "dinov2_with_registers.", "beit.",
-                  "data2vec_vision."},
+     .prefixes = {"vit.", "deit.", "dinov2.", "dinov2_with_registers.", "beit.", "data2vec_vision.",
+                  "ijepa.", "vision_model."},
      .blocks = {"encoder.layer.%.", "layers.%."},
      .in_block = ROWS(hf_block),
      .beside = ROWS(hf_beside),
@@ -527,6 +455,14 @@ const vit_layout vit_layouts[] = {
      HF_TOWER,
      .beside = ROWS(hf_siglip_classifier_beside),
      .heads = {ROWS(hf_head)}},
+    {.name = "Hugging Face AIMv2",
+     .config = VIT_CONFIG_HF,
+     .positions = {VIT_POSITIONS_OF_HUGGING_FACE, VIT_POSITIONS_OF_HUGGING_FACE},
+     .prefixes = {"vision_model."},
+     .blocks = {"encoder.layers.%."},
+     .in_block = ROWS(hf_aimv2_block),
+     .beside = ROWS(hf_aimv2_beside),
+     .heads = {ROWS(hf_clip_head)}},
     {.name = "torchvision",
      .config = VIT_CONFIG_TORCHVISION,
      .hint = "{\"architecture\": \"torchvision\", \"num_heads\": 12, \"resize\": 256, "
@@ -572,6 +508,16 @@ const vit_layout vit_layouts[] = {
      .blocks = {"visual.transformer.resblocks.%."},
      .in_block = ROWS(open_clip_block),
      .beside = ROWS(open_clip_beside)},
+    {.name = "OpenCLIP, timm",
+     .config = VIT_CONFIG_OPEN_CLIP,
+     .positions = {VIT_POSITIONS_OF_TIMM, VIT_POSITIONS_OF_TIMM},
+     .names_norm = true,
+     .prefixes = {"visual.trunk."},
+     .blocks = {"blocks.%."},
+     .in_block = ROWS(timm_block),
+     .beside = ROWS(open_clip_timm_beside),
+     .stems = {ROWS(timm_tokens)},
+     .heads = {ROWS(timm_head), ROWS(open_clip_timm_head)}},
     {.name = "TrOCR",
      .config = VIT_CONFIG_HF,
      .decodes = true,
