@@ -32,7 +32,8 @@ import numpy as np
 
 from . import _api
 
-__all__ = ["Answer", "Error", "Evaluation", "Model", "evaluate", "teach", "train"]
+__all__ = ["Answer", "Error", "Evaluation", "LabelEvaluation", "Model", "evaluate",
+           "evaluate_labels", "teach", "train"]
 __version__ = _api.VERSION
 
 Picture = Union[str, os.PathLike, bytes, np.ndarray, "PIL.Image.Image"]  # noqa: F821
@@ -454,6 +455,35 @@ def evaluate(model: Model, data: Union[str, os.PathLike, None] = None, split: st
                for i in range(result.unknown_classes)}
     _lib.vit_evaluation_clear(result)
     return Evaluation(*values, confusion, unknown)
+
+
+class LabelEvaluation(NamedTuple):
+    """How good a model of any number of classes a picture is (evaluate_labels)."""
+
+    images: int
+    exact: int  # pictures of which all classes are right
+    loss: float
+    mean_average_precision: float
+    micro_f1: float
+    macro_f1: float
+    average_precision: dict  # of each class, by its name; NaN: no picture is of it
+
+
+def evaluate_labels(model: Model, data: Union[str, os.PathLike], split: str = "test",
+                    note: Optional[Callable[[str], Any]] = None) -> LabelEvaluation:
+    """Average precision and F1 of a model of any number of classes a picture: of a directory with a
+    table of pictures and their classes, or a folder for each class (docs/data.md)."""
+    told = _api.vit_note(lambda text, _: note(text.decode(errors="replace")) if note else None)
+    options = _options(_api.vit_evaluate_options, data=data, note=told, threads=model._threads,
+                       split=_choose(_SPLITS, split, "split"), precision=model._precision)
+    result, error = _api.vit_label_evaluation(), _api.vit_error()
+    _check(_lib.vit_evaluate_labels(model._model, options, result, error), error)
+    precision = {model.labels[i]: result.scores[i].average_precision
+                 for i in range(result.classes)}
+    values = (result.images, result.exact, result.loss, result.mean_average_precision,
+              result.micro_f1, result.macro_f1)
+    _lib.vit_label_evaluation_clear(result)
+    return LabelEvaluation(*values, precision)
 
 
 def _event(event: _api.vit_event) -> dict:

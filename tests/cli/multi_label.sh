@@ -81,3 +81,19 @@ run 2 "" "a report is for pictures of one class each" \
 run 2 "" "digits was read with one class a picture" \
     vit-train --data digits --multi-label --steps 1 --out c
 run 1 "" "line 4: has no class" vit-train --data semicolons $short --out c
+
+# python_agrees: the package's figures are those of vit-evaluate.
+python_agrees() {
+    PYTHONPATH=$tree/python VIT_LIBRARY=$BUILD/lib/libvit.so "$python" - <<'END'
+import json, vit
+r = json.load(open("semicolons.json"))
+e = vit.evaluate_labels(vit.Model("a"), "semicolons", split="train")
+assert e.images == r["images"] and e.average_precision.keys() == {"red", "blue"}, e
+assert abs(e.mean_average_precision - r["mean_average_precision"]) < 1e-9, e
+END
+}
+if ldd "$BUILD/lib/libvit.so" | grep -q libasan || ! numpy; then
+    skips "Python: the same figures" "no Python with NumPy, or the library is instrumented"
+else
+    check "Python: the same figures" python_agrees
+fi

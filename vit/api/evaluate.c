@@ -376,6 +376,15 @@ static vit_status compare_ranks(vit_cluster *cluster, const vit_dataset *d, cons
     return vit_cluster_agree(cluster, status, error);
 }
 
+/* What measures a model of this scoring. */
+static const char *const measured[] = {
+    "vit-evaluate measures it",
+    "vit_evaluate_labels measures it, with a table of pictures and their classes",
+    "vit-classify --format csv writes its numbers for many pictures, and their mean squared "
+    "difference from your table's measures it",
+};
+VIT_CHECK_ROWS(measured, VIT_SCORING_COUNT);
+
 static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t,
                            const vit_evaluate_options *o, vit_evaluation *result,
                            const all_answers *all, vit_error *error) {
@@ -396,9 +405,8 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
         status = vit_fail(
             error, VIT_ERROR_UNSUPPORTED,
             "the model's scores are no probabilities of one class a picture (\"%s\"): "
-            "it has no accuracy; vit-classify answers with its scores%s",
-            vit_scoring_name(m->file.scoring),
-            m->file.scoring == VIT_SCORING_SIGMOID ? ", vit_evaluate_labels measures them" : "");
+            "it has no accuracy; %s",
+            vit_scoring_name(m->file.scoring), measured[m->file.scoring]);
     if (status == VIT_OK && writes) status = check_text_data(m, d, error);
     if (status == VIT_OK) status = choose(&c, &loader, t, d, o->split, error);
     if (status == VIT_OK && c.count == 0)
