@@ -10,7 +10,9 @@
  *         vit_map_clear(&map);
  *     }
  *
- * The rules of vit/vit.h hold here, too. */
+ * Maps are computed in float32, whatever the precision of the session; those of a model whose
+ * weights are in 8 bits, of these weights as floats. Their probabilities may so differ a little
+ * from the session's own. The rules of vit/vit.h hold here, too. */
 #ifndef VIT_MAPS_H
 #define VIT_MAPS_H
 

@@ -125,7 +125,8 @@ typedef struct vit_model_info {
                            held back from training; 1 where the model has none */
     double threshold;   /* answers with a lower probability count as unsure: one in a hundred of the
                            held-back pictures got such an answer. 0 where the model has none */
-    vit_scoring scoring; /* SOFTMAX unless a published config says otherwise ("problem_type") */
+    vit_scoring scoring;     /* SOFTMAX unless a published config says otherwise ("problem_type") */
+    vit_precision precision; /* of a session in F32: INT8 if the weights are in 8 bits */
 } vit_model_info;
 
 /* Which side of a picture is up. A camera that is held upright stores its pictures on their side

@@ -106,6 +106,7 @@ class vit_model_info(Structure):
         ("temperature", c_double),
         ("threshold", c_double),
         ("scoring", c_int),
+        ("precision", c_int),
     ]
 
 

@@ -148,12 +148,7 @@ def modes_of(row, options):
         modes += ["openvino", "zentorch"]
     if row.precision == "bf16":
         return [f"{mode}-bf16" for mode in modes]
-    return modes + ["ort", "openvino-int8"] * (row.kind == "infer")
-
-
-def competes(mode, row):
-    """Whether it computes in the row's precision."""
-    return mode.endswith("-int8") == (row.precision == "int8")
+    return modes + ["ort"] * (row.kind == "infer")
 
 
 @contextlib.contextmanager
@@ -191,11 +186,10 @@ def measure(row, options, directory):
 
 def result_of(row, ours, peers):
     whole = [peer for peer in peers if not peer.failed]
-    rivals = [peer for peer in whole if competes(peer.mode, row)]
-    if not rivals:
+    if not whole:
         return None
-    best = min(rivals, key=lambda peer: statistics.median(peer.ms))
-    ratios = [min(p.ms[i] for p in rivals) / o["ms"] for i, o in enumerate(ours)]
+    best = min(whole, key=lambda peer: statistics.median(peer.ms))
+    ratios = [min(p.ms[i] for p in whole) / o["ms"] for i, o in enumerate(ours)]
     ms, theirs = statistics.median(o["ms"] for o in ours), statistics.median(best.ms)
     share = statistics.median(o["gflops"] / o["peak_gflops"] for o in ours)
     return dict(

@@ -57,6 +57,12 @@ def first_line(*command):
     return done.stdout.split("\n")[0]
 
 
+def commit():
+    """What was measured; with + where files were changed since."""
+    changed = first_line("git", "status", "--porcelain", "--untracked-files=no", "vit", "Makefile")
+    return first_line("git", "rev-parse", "--short=12", "HEAD") + "+" * (changed != "")
+
+
 def system():
     try:
         with open("/etc/os-release") as release:
@@ -104,7 +110,7 @@ def joined(old, new, keys):
 def keep(kind, threads, facts):
     """Writes a run's results, in place of an earlier one's on such a machine."""
     facts = dict(machine=machine(threads), date=str(datetime.date.today()), system=system(),
-                 compiler=first_line("cc", "--version"), **facts)
+                 compiler=first_line("cc", "--version"), commit=commit(), **facts)
     os.makedirs(RESULTS, exist_ok=True)
     with open(path_of(kind, threads), "w") as file:
         json.dump(facts, file, indent=1)
@@ -127,29 +133,28 @@ def half(r):
     return (milliseconds(r["ms"]), number(r["share"], 2), f"{ratio(r)} {r['best']}")
 
 
+def memory(of):
+    """Ours and the best rival's, of each precision."""
+    return "; ".join(f"{number(r['resident_mib'], 0)}, {number(r['best_mib'], 0)}"
+                     for r in of if r)
+
+
 def peers_table(run):
+    """A row for each work and batch; of each precision that was measured three columns."""
     rows = {}
     for r in run["rows"]:
-        if r["precision"] != "int8":
-            rows.setdefault((r["kind"], r["model"], r["batch"]), {})[r["precision"]] = r
-    lines = [head(("work", "batch", "f32, ms", "of the peak", "times as fast as", "bf16, ms",
-                   "of the peak", "times as fast as", "MiB, f32: ours, rival's"))]
+        rows.setdefault((r["kind"], r["model"], r["batch"]), {})[r["precision"]] = r
+    found = {r["precision"] for r in run["rows"]}
+    precisions = [p for p in ("f32", "bf16", "int8") if p in found]
+    lines = [head(("work", "batch",
+                   *(cell for p in precisions for cell in (f"{p}, ms", "of the peak",
+                                                           "times as fast as")),
+                   f"MiB, {'; '.join(precisions)}: ours, rival's"))]
     for (kind, model, batch), of in rows.items():
-        r = of.get("f32") or of["bf16"]
-        memory = f"{number(r['resident_mib'], 0)}, {number(r['best_mib'], 0)}"
-        lines.append(row((f"{kind} {model}", str(batch), *half(of.get("f32")),
-                          *half(of.get("bf16")), memory)))
-    return lines + int8_table(run)
-
-
-def int8_table(run):
-    rows = [r for r in run["rows"] if r["precision"] == "int8"]
-    lines = ["", head(("work", "batch", "int8, ms", "of the peak", "times as fast as",
-                       "MiB: ours, rival's"))]
-    for r in rows:
-        memory = f"{number(r['resident_mib'], 0)}, {number(r['best_mib'], 0)}"
-        lines.append(row((f"{r['kind']} {r['model']}", str(r["batch"]), *half(r), memory)))
-    return lines if rows else []
+        measured = [of.get(p) for p in precisions]
+        lines.append(row((f"{kind} {model}", str(batch),
+                          *(cell for r in measured for cell in half(r)), memory(measured))))
+    return lines
 
 
 def absent(run):
@@ -224,13 +229,15 @@ def texts_part(run):
 
 def document_part():
     lines = []
-    for run in results("peers"):
+    for run in sorted(results("peers"), key=lambda run: run["rows"][0]["cpu"] != "avx2"):
         first = run["rows"][0]
         names = sorted({name for r in run["rows"] for name in r["names"]})
         others = run.get("others")
         others = f" (other rows: `{others['command']}`, {others['date']})" if others else ""
         lines += ["", f"### {run['machine']}", "",
-                  f"`{run['command']}`, {run['date']}{others}, {run['system']}, "
+                  f"`{run['command']}`, {run['date']}{others}, "
+                  + (f"commit {run['commit']}, " if "commit" in run else "") +
+                  f"{run['system']}, "
                   f"{', '.join(names)}; "
                   f"{first['cpu']}, float32 peak {first['peak_gflops']:.0f} GFLOP/s. "
                   + " ".join([*run.get("notes", []), *absent(run)]), "", *peers_table(run)]

@@ -37,7 +37,18 @@ run 0 "" "" vit-convert eight.safetensors wide.safetensors
 run 0 "" "" vit-convert --dtype int8 wide.safetensors again.safetensors
 answers got again.safetensors
 check "they are found again in floats" cmp got want
-run 0 '"gradient"' "" vit-explain --model eight.safetensors --method gradient --json a.png
+run 0 '"gradient"' "weights are in 8 bits: maps and their probabilities are those" \
+    vit-explain --model eight.safetensors --method gradient --json a.png
+mv out eight.map
+run 0 '"gradient"' "" vit-explain --model wide.safetensors --method gradient --json a.png
+check "a map is that of the rounded weights as floats" cmp out eight.map
+run 0 "in int8, as the weights of the blocks are stored" "" vit-info eight.safetensors
+for what in --embed "--embed tokens"; do
+    vit-classify --model digits.safetensors --precision int8 $what --out want.npy a.png b.png
+    VIT_CPU=scalar vit-classify --model eight.safetensors $what --threads 1 --out got.npy \
+        a.png b.png
+    check "the same from $what" cmp got.npy want.npy
+done
 run 2 "" "nothing reads weights in 8 bits in the layout \"timm\"" \
     vit-convert --dtype int8 --layout timm digits.safetensors timm
 
@@ -68,6 +79,65 @@ for part in ("weights", "input_activations"):
     a, b = (config["config_groups"]["group_0"][part] for config in both)
     assert all(a[key] == b[key] for key in b), part
 END
+
+# ---- models that write texts ----
+
+for i in one two three; do
+    for j in four five six; do printf '%s and %s\t%s und %s\n' $i $j $j $i; done
+done >pairs.tsv
+mkdir pairs && mv pairs.tsv pairs
+run 0 "*" "*" vit-train --data pairs --steps 12 --set dim=32 --set depth=2 --set mlp=32 --batch 8 \
+    --out pairs.safetensors
+run 0 "" "" vit-convert --dtype int8 pairs.safetensors pairs8.safetensors
+# reads OUT OPTION...
+reads() {
+    out=$1
+    shift
+    vit-read --json --length 6 --beams 2 "$@" >"$out"
+}
+text="two and five"
+texts="--text two.and.five --length 6 --beams 2"
+reads float --text "$text" --model pairs.safetensors
+reads want --text "$text" --model pairs.safetensors --precision int8
+VIT_CPU=scalar reads got --text "$text" --model pairs8.safetensors --threads 1
+check "a decoder's file answers as its floats in int8" cmp got want
+check "which is not float32, either" sh -c '! cmp -s float want'
+
+# A published directory of 8-bit weights, as compressed-tensors names them.
+cp -r "$fixtures/readers/trocr_base" reader
+if numpy; then
+    "$python" - reader/model.safetensors <<'END'
+import json, struct, sys
+import numpy as np
+
+data = open(sys.argv[1], "rb").read()
+start = 8 + struct.unpack("<Q", data[:8])[0]
+header, out = json.loads(data[8:start]), {}
+for name, e in header.items():
+    if name == "__metadata__":
+        continue
+    x = np.frombuffer(data[start:][slice(*e["data_offsets"])], np.float32).reshape(e["shape"])
+    if ".layer" in name and x.ndim == 2:
+        scale = (abs(x).max(1, keepdims=True) / np.float32(127)).astype(np.float32)
+        out[name], out[name + "_scale"] = np.rint(x / scale).astype(np.int8), scale
+    else:
+        out[name] = x
+assert sum(x.dtype == np.int8 for x in out.values()) > 12
+header, rest = {}, b""
+for name, x in out.items():
+    header[name] = {"dtype": "I8" if x.dtype == np.int8 else "F32", "shape": list(x.shape),
+                    "data_offsets": [len(rest), len(rest) + x.nbytes]}
+    rest += x.tobytes()
+text = json.dumps(header).encode()
+text += b" " * (-len(text) % 8)
+open(sys.argv[1], "wb").write(struct.pack("<Q", len(text)) + text + rest)
+END
+    reads want --model "$fixtures/readers/trocr_base" --precision int8 reader/picture.png
+    reads got --model reader reader/picture.png
+    check "TrOCR's weights in 8 bits read as its floats in int8" cmp got want
+else
+    skips "TrOCR's weights in 8 bits read as its floats in int8" "no NumPy"
+fi
 
 # ---- ONNX ----
 

@@ -252,5 +252,10 @@ with Server() as server:
     v2(server)
     counted = server.metrics()  # parse_metrics refuses a series that is there twice
     check("metrics of routes with one path", any("/models/*\"" in k for k in counted), counted)
+with Server("--precision", "int8") as server:
+    got = post(server, "/v1/models/mnist:predict", {"instances": [{"b64": c} for c in coded]})
+    answers = [p["predictions"] for p in got[1]["predictions"]]
+    check("in int8, all pictures at once", got[0] == 200 and answers ==
+          [wanted(i, "--precision", "int8") for i in range(3)] and answers[0] != wanted(0), got)
 shutil.rmtree(work)
 serving.end()

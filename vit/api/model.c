@@ -228,6 +228,7 @@ vit_model_info vit_model_describe(const vit_model *m) {
                             .recipe = m->file.recipe,
                             .temperature = vit_model_temperature(m),
                             .scoring = m->file.scoring,
+                            .precision = vit_model_precision(m, VIT_PRECISION_F32),
                             .threshold = m->file.threshold};
 }
 

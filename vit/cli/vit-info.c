@@ -100,6 +100,7 @@ static void add_model_json(vit_json_out *json, const subject *s) {
     vit_json_raw(json, "preprocessing", s->info.preprocessing);
     vit_json_number(json, "temperature", s->info.temperature);
     vit_json_number(json, "threshold", s->info.threshold);
+    vit_json_text(json, "precision", vit_precision_names[s->info.precision]);
     vit_json_raw(json, "recipe", s->info.recipe);
     vit_json_open(json, "labels", '[');
     for (size_t i = 0; s->info.has_head && i < s->info.classes; i++)
@@ -262,6 +263,19 @@ static void add_probabilities(vit_string *text, const vit_model_info *m) {
     vit_string_add(text, "\n");
 }
 
+static void add_precision(vit_string *text, vit_precision precision) {
+    switch (precision) {
+    case VIT_PRECISION_INT8:
+        add_title(text, "answers");
+        vit_string_add(text, "in int8, as the weights of the blocks are stored\n");
+        break;
+    case VIT_PRECISION_F32:
+    case VIT_PRECISION_BF16:
+    case VIT_PRECISION_COUNT:
+        break;
+    }
+}
+
 static void add_model(vit_string *text, const subject *s) {
     static const char *const sizes[] = {"image", "channels", "patch",   "dim", "depth",
                                         "heads", "mlp",      "classes", NULL};
@@ -283,6 +297,7 @@ static void add_model(vit_string *text, const subject *s) {
     add_title(text, "multiply-adds");
     vit_string_add(text, "%s a %s\n", vit_format_count(number, m->multiply_adds),
                    s->texts.writes ? "text" : "picture");
+    add_precision(text, m->precision);
     if (!s->texts.writes) add_labels(text, s);
     add_preprocessing(text, m->preprocessing);
     if (!s->texts.writes && m->has_head) add_probabilities(text, m);
