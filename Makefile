@@ -70,7 +70,7 @@ FLOORS   = vit/base vit/cluster vit/formats vit/kernels vit/tensors vit/text vit
   vit/image/codec vit/image/digit vit/image/prepare vit/ops vit/ops/gemm vit/model \
   vit/model/parts vit/model/run vit/search \
   vit/weights/file vit/weights/configs vit/weights/layout vit/weights/export vit/weights \
-  datasets datasets/made \
+  datasets datasets/made datasets/shards \
   vit/explain vit/report vit/train/augment vit/train/recipe vit/train/step vit/train/measure \
   vit/train vit/teach vit/api
 # The codecs whose library is left out.
@@ -256,7 +256,7 @@ $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(BUILD)/lib/libvit.
 
 # In tests, the library's calls of the system go through tests/support/fault.c, which can make
 # them fail.
-FAULT_CALLS = posix_memalign open read write fsync close rename unlink mmap opendir readdir
+FAULT_CALLS = posix_memalign open read pread write fsync close rename unlink mmap opendir readdir
 $(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(HELP_SRC) $(CLI_SRC)) \
     $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)

@@ -1,8 +1,9 @@
 /* Labelled pictures of one size, or texts, behind one small interface. Readers: idx.c (MNIST,
  * Fashion-MNIST, EMNIST and other sets of grey pictures), cifar.c (CIFAR-10, CIFAR-100), planes.c
- * (STL-10, SVHN), folder.c (a folder of PNG and JPEG files per class), table.c (tables of pictures
- * and texts), numpy.c and arrays.c (arrays in files and in memory); digits.c, strips.c and
- * numbers.c make sets that need no files or few. open.c chooses the reader.
+ * (STL-10, SVHN), folder.c (a folder of pictures per class), shards/shards.c (pictures in tar
+ * files), table.c (tables of pictures and texts), numpy.c and arrays.c (arrays in files and in
+ * memory); digits.c, strips.c and numbers.c make sets that need no files or few. open.c chooses the
+ * reader.
  *
  * A data set is immutable after opening and may be read from any thread.
  */
@@ -14,7 +15,8 @@
 #include "vit/image/prepare/preprocess.h"
 #include "vit/text/vocabulary.h"
 
-typedef struct vit_files vit_files;     /* where records are that are not in memory */
+typedef struct vit_files vit_files;             /* where records are that are not in memory */
+typedef struct vit_shard_files vit_shard_files; /* the tar files that they are in */
 typedef struct vit_drawing vit_drawing; /* how records are drawn that are not stored at all */
 
 /* The texts of records as ids without START and END, one after the other: that of record i is
@@ -39,6 +41,7 @@ typedef struct vit_records {
     uint16_t *labels; /* [count], each < classes; NULL if the answers are texts. Where a picture has
                          several classes, the first; 0 if it has none */
     vit_files *files; /* NULL: all records are in `pixels` */
+    uint32_t *shards; /* [count], ascending: the tar file that each is in; NULL: in none */
     vit_drawing *drawing; /* if not NULL, no record is in memory: each is drawn when it is used */
     vit_texts source, target;
     double entropy; /* of the targets, in nats per token, END included, if their distribution is
@@ -85,6 +88,7 @@ typedef struct vit_dataset {
     vit_preprocessing preprocessing; /* by which records were prepared; count 0: they were stored
                                         as they are */
     const vit_kernels *kernels;      /* those of the options */
+    vit_shard_files *shard_files;    /* NULL: no pictures are in shards */
     vit_records train, val, test;    /* val: the validation part of the set; most have none */
     bool test_is_val;                /* there is no test part: `test` is `val` */
     const char *test_is; /* which pictures were chosen as the test part, in a few words; NULL: the

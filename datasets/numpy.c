@@ -306,21 +306,6 @@ static vit_status choose_test(vit_arrays *a, arrays all[PARTS], const vit_datase
 
 /* ---- the set ---- */
 
-/* The names of classes in a file beside the arrays; none if there is no file. */
-static vit_status read_names(vit_label_list *out, const source *s, vit_error *error) {
-    static const char *const files[] = {"classes.txt", "labels.txt"};
-    *out = (vit_label_list){0};
-    for (size_t i = 0; s->directory && i < 2 && !out->labels; i++) {
-        if (!vit_listing_has(s->directory, files[i])) continue;
-        char *path = vit_path_join(s->path, files[i]);
-        if (!path) return vit_fail_memory(error, "a path", strlen(s->path) + 16);
-        const vit_status status = vit_label_list_read(out, path, error);
-        vit_free(path);
-        if (status != VIT_OK) return status;
-    }
-    return VIT_OK;
-}
-
 static vit_status open_arrays(vit_dataset *out, arrays all[PARTS], const source *s,
                               const vit_dataset_options *o, vit_error *error) {
     const arrays *any = all[TRAIN].count > 0  ? &all[TRAIN]
@@ -334,8 +319,8 @@ static vit_status open_arrays(vit_dataset *out, arrays all[PARTS], const source 
                     .val = part_of(&all[VAL]),
                     .test = part_of(&all[TEST])};
     const char *which = NULL;
-    vit_label_list classes;
-    vit_status status = read_names(&classes, s, error);
+    vit_label_list classes = {0};
+    vit_status status = s->directory ? vit_class_names_read(&classes, s->directory, error) : VIT_OK;
     a.classes = classes.count;
     a.names = (const char *const *)classes.labels;
     if (status == VIT_OK && is_shared_out) status = choose_test(&a, all, o, s->path, &which, error);

@@ -10,7 +10,7 @@
 /* They are tried in this order; the first whose probe succeeds reads the directory. */
 static const vit_reader *const readers[] = {
     &vit_reader_idx,    &vit_reader_cifar, &vit_reader_planes, &vit_reader_numpy,
-    &vit_reader_labels, &vit_reader_pairs, &vit_reader_folder};
+    &vit_reader_labels, &vit_reader_pairs, &vit_reader_folder, &vit_reader_shards};
 
 /* The sets that scripts/fetch-data can get. */
 static const char *const known_names[] = {"mnist", "fashion", "cifar10", "cifar100"};
@@ -37,6 +37,21 @@ const char *vit_listing_find(const vit_listing *directory, const char *name) {
     return packed;
 }
 
+vit_status vit_class_names_read(vit_label_list *out, const vit_listing *directory,
+                                vit_error *error) {
+    static const char *const files[] = {"classes.txt", "labels.txt"};
+    *out = (vit_label_list){0};
+    for (size_t i = 0; i < 2 && !out->labels; i++) {
+        if (!vit_listing_has(directory, files[i])) continue;
+        char *path = vit_path_join(directory->path, files[i]);
+        if (!path) return vit_fail_memory(error, "a path", strlen(directory->path) + 16);
+        const vit_status status = vit_label_list_read(out, path, error);
+        vit_free(path);
+        if (status != VIT_OK) return status;
+    }
+    return VIT_OK;
+}
+
 #define NAMES_SHOWN 4
 
 static const char no_classes[] =
@@ -48,7 +63,8 @@ static const struct {
     const char *end, *advice;
 } unread[] = {
     {".zip", "unpack it first (unzip)"},
-    {".tar", "unpack it first (tar xf)"},
+    {".tar", "unpack it first (tar xf); shards with a KEY.jpg and a KEY.cls for each picture are "
+             "called NAME-000000.tar"},
     {".tar.gz", "unpack it first (tar xf)"},
     {".tgz", "unpack it first (tar xf)"},
     {".tar.xz", "unpack it first (tar xf)"},

@@ -3,8 +3,10 @@
 #define VIT_DATASETS_READER_H
 
 #include "datasets/dataset.h"
+#include "datasets/shards/shard_files.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/formats/label_list.h"
 
 /* A directory and the sorted names in it. */
 typedef struct vit_listing {
@@ -29,14 +31,19 @@ bool vit_listing_has(const vit_listing *directory, const char *name);
 /* The name of the file there that is called `name`, or else `name`.gz; NULL: there is none. */
 const char *vit_listing_find(const vit_listing *directory, const char *name);
 
+/* *out = the names in classes.txt or labels.txt of the directory; none if there is no such file. */
+vit_status vit_class_names_read(vit_label_list *out, const vit_listing *directory,
+                                vit_error *error);
+
 /* If data have no test part, one record in this many is the test. */
 #define VIT_TEST_SHARE 6
 
 /* ---- records.c ---- */
 
 struct vit_files {
-    size_t resident; /* this many records, the first ones, are in memory */
-    char **paths;    /* [count], each allocated by itself */
+    size_t resident;   /* this many records, the first ones, are in memory */
+    char **paths;      /* [count], each allocated by itself; of pictures in shards SHARD/MEMBER */
+    vit_place *places; /* [count]: where they are in shards; NULL: each is a file */
 };
 
 /* Frees `count` strings and their array; takes NULL. */
@@ -71,9 +78,14 @@ vit_status vit_texts_encode(vit_texts *out, size_t *most, size_t *reached,
 /* Sets size, preprocessing, mean and std of the set to those of the preparation. */
 void vit_dataset_prepare_as(vit_dataset *dataset, const vit_preparation *preparation);
 
-/* pixels [height][width][channels] = the picture in a file, prepared as the set says. */
-vit_status vit_prepare_file(uint8_t *pixels, const vit_dataset *dataset, const char *path,
-                            vit_error *error);
+/* *out = the bytes of a picture: of the file `path`, or at `place` in the shards of the set if that
+ * is not NULL. Freed by vit_free. */
+vit_status vit_picture_read(vit_bytes *out, vit_shard_files *shards, const char *path,
+                            const vit_place *place, vit_error *error);
+
+/* pixels [height][width][channels] = that picture, prepared as the set says. */
+vit_status vit_picture_prepare(uint8_t *pixels, const vit_dataset *dataset, const char *path,
+                               const vit_place *place, vit_error *error);
 
 /* The options with TRAIN in place of VAL in need and want, for sets without a validation part. */
 vit_dataset_options vit_options_without_val(const vit_dataset_options *options);
@@ -147,6 +159,12 @@ extern const vit_reader vit_reader_planes;
 /* ---- folder.c ---- */
 
 extern const vit_reader vit_reader_folder;
+
+/* ---- shards/shards.c ---- */
+
+extern const vit_reader vit_reader_shards;
+
+/* ---- preparation.c ---- */
 
 /* Pictures become RGB squares: the shorter side is resized, the longer one cropped, to the largest
  * of a few sides that is at most `shorter`. */

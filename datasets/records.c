@@ -33,11 +33,21 @@ void vit_dataset_prepare_as(vit_dataset *d, const vit_preparation *p) {
     memcpy(d->std, normalize->std, sizeof d->std);
 }
 
-vit_status vit_prepare_file(uint8_t *pixels, const vit_dataset *d, const char *path,
-                            vit_error *error) {
+vit_status vit_picture_read(vit_bytes *out, vit_shard_files *shards, const char *path,
+                            const vit_place *place, vit_error *error) {
+    return place ? vit_shard_files_read(out, shards, place, path, error)
+                 : vit_read_file(out, path, VIT_IMAGE_MAX_FILE, error);
+}
+
+vit_status vit_picture_prepare(uint8_t *pixels, const vit_dataset *d, const char *path,
+                               const vit_place *place, vit_error *error) {
+    vit_bytes file;
     vit_image ready;
-    const vit_status status = vit_preprocess_file(&ready, path, &d->preprocessing, d->height,
-                                                  d->width, d->channels, d->kernels, error);
+    vit_status status = vit_picture_read(&file, d->shard_files, path, place, error);
+    if (status != VIT_OK) return status;
+    status = vit_preprocess_bytes(&ready, file.data, file.size, path, &d->preprocessing, d->height,
+                                  d->width, d->channels, d->kernels, error);
+    vit_free(file.data);
     if (status != VIT_OK) return status;
     memcpy(pixels, ready.pixels, record_bytes(d));
     vit_image_free(&ready);
@@ -51,9 +61,13 @@ vit_status vit_record_read(const vit_dataset *d, const vit_records *r, size_t in
         r->drawing->draw(pixels, r->drawing, index);
         return VIT_OK;
     }
-    if (!resident) return vit_prepare_file(pixels, d, r->files->paths[index], error);
-    memcpy(pixels, resident, record_bytes(d));
-    return VIT_OK;
+    if (resident) {
+        memcpy(pixels, resident, record_bytes(d));
+        return VIT_OK;
+    }
+    const vit_place *places = r->files->places;
+    return vit_picture_prepare(pixels, d, r->files->paths[index], places ? &places[index] : NULL,
+                               error);
 }
 
 vit_status vit_record_get(const uint8_t **pixels, uint8_t **scratch, const vit_dataset *d,
@@ -189,6 +203,7 @@ void vit_names_free(char **names, size_t count) {
 void vit_files_free(vit_files *files, size_t count) {
     if (!files) return;
     vit_names_free(files->paths, count);
+    vit_free(files->places);
     vit_free(files);
 }
 
@@ -198,6 +213,7 @@ void vit_records_free(vit_records *r) {
     vit_names_free(r->names, r->count);
     vit_free(r->pixels);
     vit_free(r->labels);
+    vit_free(r->shards);
     vit_free(r->source.ids);
     vit_free(r->source.at);
     vit_free(r->target.ids);
@@ -208,6 +224,7 @@ void vit_dataset_close(vit_dataset *dataset) {
     vit_records_free(&dataset->train);
     vit_records_free(&dataset->val);
     if (!dataset->test_is_val) vit_records_free(&dataset->test);
+    vit_shard_files_free(dataset->shard_files);
     vit_free(dataset->joined);
     vit_free(dataset->label_memory);
     vit_vocabulary_free(&dataset->source_vocabulary);

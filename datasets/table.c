@@ -318,7 +318,7 @@ static vit_status prepare_part(vit_records *records, table *t, part *p, size_t *
         char *path = picture_path(p, &p->rows[i]);
         if (!path) return vit_fail_memory(error, "a path", 64);
         if (i < resident)
-            status = vit_prepare_file(records->pixels + i * bytes, t->out, path, error);
+            status = vit_picture_prepare(records->pixels + i * bytes, t->out, path, NULL, error);
         if (records->files)
             records->files->paths[i] = path;
         else

@@ -160,31 +160,37 @@ static vit_status walk_class(vit_tree_part *part, const char *directory, const c
 /* ---- the share that is held back ---- */
 
 typedef struct ranked {
+    uint16_t label;
     uint8_t digest[32];
     size_t index;
 } ranked;
 
 static int compare_ranked(const void *a, const void *b) {
-    return memcmp(a, b, sizeof((ranked *)0)->digest);
+    const ranked *x = a, *y = b;
+    if (x->label != y->label) return x->label < y->label ? -1 : 1;
+    return memcmp(x->digest, y->digest, sizeof x->digest);
 }
 
-/* Chooses those of files first .. first + count - 1, a class, that go to the test part. */
-static vit_status choose_share(bool *chosen, vit_tree_part *part, size_t first, size_t count,
-                               vit_error *error) {
+/* Chooses those of the files that go to the test part. */
+static vit_status choose_share(bool *chosen, vit_tree_part *part, vit_error *error) {
+    const size_t count = part->count;
     ranked *order = vit_alloc(count, sizeof *order);
     if (!order) return vit_fail_memory(error, "a list of files", count * sizeof *order);
     for (size_t i = 0; i < count; i++) {
-        const vit_tree_file *file = &part->files[first + i];
-        const char *name = file->path + file->name;
+        const char *name = part->files[i].path + part->files[i].name;
         vit_sha256 hash;
         vit_sha256_start(&hash);
         vit_sha256_add(&hash, name, strlen(name));
         vit_sha256_end(&hash, order[i].digest);
-        order[i].index = first + i;
+        order[i].label = part->files[i].label;
+        order[i].index = i;
     }
     qsort(order, count, sizeof *order, compare_ranked);
-    for (size_t i = 0; i < count / VIT_TEST_SHARE; i++)
-        chosen[order[i].index] = part->files[order[i].index].is_held_back = true;
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first; end < count && order[end].label == order[first].label;) end++;
+        for (size_t i = first; i < first + (end - first) / VIT_TEST_SHARE; i++)
+            chosen[order[i].index] = part->files[order[i].index].is_held_back = true;
+    }
     vit_free(order);
     return VIT_OK;
 }
@@ -207,14 +213,9 @@ static vit_status move_chosen(vit_tree *tree, const bool *chosen, vit_error *err
 vit_status vit_tree_share_out(vit_tree *tree, vit_error *error) {
     vit_tree_part *part = &tree->train;
     bool *chosen = vit_alloc(part->count, sizeof *chosen);
-    vit_status status = VIT_OK;
     if (!chosen) return vit_fail_memory(error, "a list of files", part->count);
     tree->shared = part->count;
-    for (size_t first = 0, end; first < part->count && status == VIT_OK; first = end) {
-        for (end = first; end < part->count && part->files[end].label == part->files[first].label;)
-            end++;
-        status = choose_share(chosen, part, first, end - first, error);
-    }
+    vit_status status = choose_share(chosen, part, error);
     if (status == VIT_OK) status = move_chosen(tree, chosen, error);
     vit_free(chosen);
     return status;
@@ -253,8 +254,24 @@ static vit_tree_kind kind_of_word(const char *word, size_t length) {
     return VIT_TREE_KINDS;
 }
 
+static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+vit_tree_kind vit_tree_kind_within(bool *several, const char *name) {
+    vit_tree_kind found = VIT_TREE_KINDS;
+    *several = false;
+    while (*name) {
+        name += strcspn(name, letters);
+        const size_t length = strspn(name, letters);
+        const vit_tree_kind kind = kind_of_word(name, length);
+        name += length;
+        if (kind == VIT_TREE_KINDS) continue;
+        *several = *several || (found != VIT_TREE_KINDS && found != kind);
+        found = kind;
+    }
+    return *several ? VIT_TREE_KINDS : found;
+}
+
 vit_tree_kind vit_tree_kind_of(const char *name) {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     static const char between[] = "0123456789_-. ";
     vit_tree_kind found = VIT_TREE_KINDS;
     while (*name) {
@@ -533,6 +550,7 @@ void vit_tree_free(vit_tree *tree) {
     vit_tree_part_free(&tree->train);
     vit_tree_part_free(&tree->val);
     vit_tree_part_free(&tree->test);
+    vit_shard_files_free(tree->shards);
     vit_free(tree->classes);
     vit_free(tree->stray);
     vit_free(tree->no_table);

@@ -1,8 +1,9 @@
-/* A folder per class on the disk: which files belong to which class and part. */
+/* Pictures on the disk, a folder per class or in shards: which belong to which class and part. */
 #ifndef VIT_DATASETS_TREE_H
 #define VIT_DATASETS_TREE_H
 
 #include "datasets/dataset.h"
+#include "datasets/shards/shard_files.h"
 
 typedef struct vit_tree_file {
     char *path;
@@ -18,10 +19,11 @@ typedef struct vit_tree_file {
     vit_status status;    /* of reading the file */
     size_t width, height; /* by the file's header */
     uint8_t digest[32];   /* SHA-256 of its bytes, if the checksum of the set needs it */
+    vit_place place;      /* of a tree in shards */
 } vit_tree_file;
 
 typedef struct vit_tree_part {
-    vit_tree_file *files; /* sorted by class, then by name */
+    vit_tree_file *files; /* sorted by class, then by name; in shards, by their places */
     size_t count, capacity;
 } vit_tree_part;
 
@@ -29,9 +31,12 @@ typedef struct vit_tree {
     char **classes; /* names, sorted as bytes; one block */
     size_t class_count;
     vit_tree_part train, val, test;
-    bool has_train;     /* there are training folders, whether they are read or not */
-    bool has_val;       /* there are validation folders, whether they are read or not */
-    bool test_is_val;   /* there is no test/: the test part is val/ */
+    vit_shard_files *shards; /* where the pictures are; NULL: each is a file */
+    bool is_measured;        /* an index told sizes and checksums */
+    bool are_numbers;        /* the classes have no names; `classes` are numbers from 0 on */
+    bool has_train;          /* there are training folders, whether they are read or not */
+    bool has_val;            /* there are validation folders, whether they are read or not */
+    bool test_is_val;        /* there is no test/: the test part is val/ */
     bool is_shared_out; /* there is neither: a share of the training files is held back as test */
     size_t shared;      /* the number of files of which that share is */
     char *stray;    /* the first file or folder beside the classes, which is not read; or NULL */
@@ -49,11 +54,15 @@ typedef enum vit_tree_kind {
 } vit_tree_kind;
 vit_tree_kind vit_tree_kind_of(const char *name);
 
+/* The part that one of the name's words tells, whatever the others are: "imagenet1k-train-0000";
+ * KINDS: none does, or *several do. */
+vit_tree_kind vit_tree_kind_within(bool *several, const char *name);
+
 /* Adds a file; problem: why it is left out, or NULL. Owns `path` from now on. */
 vit_status vit_tree_add(vit_tree_part *part, char *path, size_t name, size_t label,
                         const char *problem, vit_error *error);
 
-/* Moves a share of the training files, which are sorted by class, to the test part. */
+/* Moves a share of the training files of each class to the test part. */
 vit_status vit_tree_share_out(vit_tree *tree, vit_error *error);
 
 /* Finds the files of `parts` (VIT_PART_*) in `root`: by a table of pictures and classes
@@ -84,6 +93,15 @@ vit_status vit_tree_check_names(const vit_tree *tree, const char *path, vit_erro
  * part: one whose files have their paths. */
 vit_status vit_tree_note_inner(vit_dataset *out, const vit_tree *tree, const vit_tree_part *part,
                                vit_error *error);
+
+/* *out = how the pictures of a tree, which are measured, are prepared if nobody else says it. */
+vit_status vit_tree_choose(vit_preparation *out, const vit_tree *tree,
+                           const vit_dataset_options *options, vit_error *error);
+
+/* Reads the pictures of a tree into *out, which is zeroed; what the tree holds moves there. path:
+ * the directory, for messages. */
+vit_status vit_tree_open(vit_dataset *out, vit_tree *tree, const char *path,
+                         const vit_dataset_options *options, vit_error *error);
 
 void vit_tree_part_free(vit_tree_part *part);
 void vit_tree_free(vit_tree *tree);

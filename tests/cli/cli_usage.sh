@@ -23,7 +23,7 @@ done
 
 # Options of --help and of the manual page: the words after "--" at the start of an entry.
 for program in vit-train vit-classify vit-read vit-evaluate vit-info vit-convert vit-report \
-    vit-bench vit-search vit-verify; do
+    vit-bench vit-search vit-pack vit-verify; do
     $program --help | sed -n 's/^  --\([a-z][a-z-]*\).*/\1/p' | sort >helped
     sed -n '/^\.B[IR]* \\-\\-/{s/\\-/-/g;s/^[.BIR]* --\([a-z][a-z-]*\).*/\1/p;}' "$man/$program.1" |
         grep -v '^name$' | sort -u >manual

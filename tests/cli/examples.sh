@@ -59,7 +59,7 @@ run_example() {
 
 # Those of vit-train first: their models are named by others.
 all="vit-train vit-classify vit-evaluate vit-info vit-convert vit-report vit-explain vit-read"
-all="$all vit-search"
+all="$all vit-search vit-pack"
 for program in $all; do
     examples $program >examples
     check "$program has examples" test -s examples

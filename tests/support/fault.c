@@ -76,6 +76,8 @@ int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
 ssize_t __real_read(int fd, void *data, size_t size);
 ssize_t __wrap_read(int fd, void *data, size_t size);
+ssize_t __real_pread(int fd, void *data, size_t size, off_t offset);
+ssize_t __wrap_pread(int fd, void *data, size_t size, off_t offset);
 ssize_t __real_write(int fd, const void *data, size_t size);
 ssize_t __wrap_write(int fd, const void *data, size_t size);
 int __real_fsync(int fd);
@@ -115,6 +117,10 @@ int __wrap_open(const char *path, int flags, ...) {
 
 ssize_t __wrap_read(int fd, void *data, size_t size) {
     return fails("read", EIO) || interrupted(&size) ? -1 : __real_read(fd, data, size);
+}
+
+ssize_t __wrap_pread(int fd, void *data, size_t size, off_t offset) {
+    return fails("pread", EIO) || interrupted(&size) ? -1 : __real_pread(fd, data, size, offset);
 }
 
 ssize_t __wrap_write(int fd, const void *data, size_t size) {

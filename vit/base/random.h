@@ -29,6 +29,7 @@ typedef enum vit_purpose {
     VIT_RANDOM_MAP,           /* the map "random", with which others are compared */
     VIT_RANDOM_WRITE,         /* tokens of texts; epoch: of the text, position: in it */
     VIT_RANDOM_STRANGER,      /* position: in the epoch */
+    VIT_RANDOM_PACK,          /* order of pictures in shards; epoch: number of the part */
 } vit_purpose;
 
 typedef struct vit_random {

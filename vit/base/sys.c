@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,6 +201,38 @@ vit_status vit_secret(uint8_t *bytes, size_t size, vit_error *error) {
     if (fd >= 0) close(fd);
     if (fd >= 0 && got == size) return VIT_OK;
     return vit_fail(error, VIT_ERROR_IO, "/dev/urandom cannot be read");
+}
+
+vit_status vit_file_open(int *file, uint64_t *size, const char *path, vit_error *error) {
+    struct stat info;
+    const vit_status status = open_for_reading(file, &info, path, false, error);
+    *size = status == VIT_OK ? (uint64_t)info.st_size : 0;
+    return status;
+}
+
+vit_status vit_file_read(void *data, size_t size, int file, uint64_t offset, const char *path,
+                         vit_error *error) {
+    const size_t most = 1 << 30;
+    uint8_t *at = data;
+    if (offset > INT64_MAX - (uint64_t)size)
+        return vit_fail(error, VIT_ERROR_IO, "cannot read %s at %" PRIu64, path, offset);
+    while (size > 0) {
+        const ssize_t n = pread(file, at, size < most ? size : most, (off_t)offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return vit_fail_errno(error, errno, "cannot read %s", path);
+        if (n == 0)
+            return vit_fail(error, VIT_ERROR_IO,
+                            "%s has become shorter: it ends before byte %" PRIu64, path,
+                            offset + size);
+        at += n;
+        offset += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return VIT_OK;
+}
+
+void vit_file_close(int file) {
+    if (file >= 0) close(file);
 }
 
 vit_status vit_map_file(vit_bytes *out, const char *path, vit_error *error) {

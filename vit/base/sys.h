@@ -61,6 +61,15 @@ typedef struct vit_bytes {
  * read; VIT_ERROR_UNSUPPORTED for larger ones. */
 vit_status vit_read_file(vit_bytes *out, const char *path, size_t limit, vit_error *error);
 
+/* Opens a regular file for reading parts of it, by any threads at once; *size = its bytes. Closed
+ * by vit_file_close. */
+vit_status vit_file_open(int *file, uint64_t *size, const char *path, vit_error *error);
+/* data = bytes offset .. offset + size - 1 of the file, which messages call `path`. VIT_ERROR_IO if
+ * it ends before that, or cannot be read. */
+vit_status vit_file_read(void *data, size_t size, int file, uint64_t offset, const char *path,
+                         vit_error *error);
+void vit_file_close(int file); /* takes -1 */
+
 /* Maps a regular file read-only; data is NULL for an empty file. */
 vit_status vit_map_file(vit_bytes *out, const char *path, vit_error *error);
 void vit_unmap_file(vit_bytes *file);

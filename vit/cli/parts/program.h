@@ -71,9 +71,10 @@ void vit_precision_here(const vit_command *command, int *precision);
 #define VIT_DATA_HELP                                       \
     "a directory: files of MNIST, EMNIST, CIFAR, STL-10,\n" \
     "SVHN, ..., or one folder of pictures a class, or a\n"  \
-    "table of them; FILE.npz or a directory with NumPy's\n" \
-    "images and labels; or mnist, fashion, cifar10,\n"      \
-    "cifar100 (looked up in $VIT_DATA, then data/); or\n"   \
+    "table of them, or tar files of them (vit-pack);\n"     \
+    "FILE.npz or a directory with NumPy's images and\n"     \
+    "labels; or mnist, fashion, cifar10, cifar100\n"        \
+    "(looked up in $VIT_DATA, then data/); or\n"            \
     "digits, drawn; or strips, numbers:en-de and others\n"  \
     "of docs/data.md, whose answers are texts"
 

@@ -1,8 +1,10 @@
 #include "vit/train/step/loader.h"
+#include "vit/base/order.h"
 #include "vit/base/random.h"
 #include "vit/base/sys.h"
 #include "vit/image/prepare/preprocess.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NO_EPOCH UINT64_MAX
@@ -44,6 +46,60 @@ static void shuffle(uint32_t *numbers, size_t n, vit_random r) {
     for (size_t i = 0; i < n; i++) numbers[i] = (uint32_t)i;
     vit_random_shuffle(&r, numbers, (uint32_t)n);
 }
+
+/* ---- pictures in shards ---- */
+
+/* Finds where shards begin among the records that are trained on; those held back are sorted, so
+ * that they are read in order. */
+static vit_status find_shards(vit_loader *l, vit_error *error) {
+    const uint32_t *shards = l->data->train.shards;
+    const size_t n = l->train_count;
+    if (!shards) return VIT_OK;
+    l->window = VIT_LOADER_WINDOW;
+    l->sorted = vit_alloc(n, sizeof *l->sorted);
+    if (!l->sorted) return vit_fail_memory(error, "the order of pictures", n * sizeof *l->sorted);
+    memcpy(l->sorted, l->train, n * sizeof *l->sorted);
+    qsort(l->sorted, n, sizeof *l->sorted, vit_compare_ids);
+    qsort(l->train + n, l->data->train.count - n, sizeof *l->train, vit_compare_ids);
+    for (size_t i = 0; i < n; i++)
+        l->shard_count += i == 0 || shards[l->sorted[i]] != shards[l->sorted[i - 1]];
+    l->shards = vit_alloc(l->shard_count + 1, sizeof *l->shards);
+    l->shard_order = vit_alloc(l->shard_count, sizeof *l->shard_order);
+    if (!l->shards || !l->shard_order)
+        return vit_fail_memory(error, "a list of shards", l->shard_count * sizeof *l->shards);
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || shards[l->sorted[i]] != shards[l->sorted[i - 1]]) l->shards[found++] = i;
+    l->shards[found] = n;
+    return VIT_OK;
+}
+
+/* l->order = the order of an epoch as a stream. */
+static void shuffle_shards(vit_loader *l, uint32_t epoch) {
+    vit_random r = vit_random_start(l->seed, VIT_RANDOM_SHUFFLE, epoch, 0);
+    shuffle(l->shard_order, l->shard_count, r);
+    size_t window = 0, filled = 0;
+    for (size_t i = 0; i < l->shard_count; i++) {
+        const size_t shard = l->shard_order[i];
+        for (size_t k = l->shards[shard]; k < l->shards[shard + 1]; k++)
+            l->order[filled++] = (uint32_t)k;
+        if (filled - window < l->window && i + 1 < l->shard_count) continue;
+        r = vit_random_start(l->seed, VIT_RANDOM_SHUFFLE, epoch, (uint32_t)i + 1);
+        vit_random_shuffle(&r, l->order + window, (uint32_t)(filled - window));
+        window = filled;
+    }
+}
+
+static void set_order(vit_loader *l, uint64_t epoch) {
+    if (l->shards)
+        shuffle_shards(l, (uint32_t)epoch);
+    else
+        shuffle(l->order, l->train_count,
+                vit_random_start(l->seed, VIT_RANDOM_SHUFFLE, (uint32_t)epoch, 0));
+    l->order_epoch = epoch;
+}
+
+/* ---- pictures that are held back ---- */
 
 /* A class that gives this many by its share gets nearly that by chance. */
 #define MANY_HELD_BACK 50
@@ -144,7 +200,8 @@ vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_reci
                                n * 2 * sizeof(uint32_t));
     }
     shuffle(l->train, n, vit_random_start(seed, VIT_RANDOM_SPLIT, 0, 0));
-    const vit_status status = hold_back(l, held_back, error);
+    vit_status status = hold_back(l, held_back, error);
+    if (status == VIT_OK) status = find_shards(l, error);
     if (status != VIT_OK) {
         vit_loader_free(l);
         return status;
@@ -161,6 +218,9 @@ vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_reci
 void vit_loader_free(vit_loader *l) {
     vit_free(l->train);
     vit_free(l->order);
+    vit_free(l->sorted);
+    vit_free(l->shards);
+    vit_free(l->shard_order);
     vit_free(l->samples);
     *l = (vit_loader){0};
 }
@@ -177,16 +237,14 @@ void vit_loader_prepare(vit_loader *l, uint64_t step) {
     const vit_texts *targets = &l->data->train.target;
     l->mixes = step < l->mixed_steps && (l->recipe->mixup > 0 || l->recipe->cutmix > 0);
     l->answers = 0;
+    const uint32_t *records = l->sorted ? l->sorted : l->train;
     for (size_t i = 0; i < l->recipe->batch; i++) {
         const uint64_t at = step * l->recipe->batch + i, epoch = at / l->train_count;
         const uint32_t position = (uint32_t)(at % l->train_count);
-        if (l->order_epoch != epoch)
-            shuffle(l->order, l->train_count,
-                    vit_random_start(l->seed, VIT_RANDOM_SHUFFLE, (uint32_t)epoch, 0));
-        l->order_epoch = epoch;
+        if (l->order_epoch != epoch) set_order(l, epoch);
         vit_random r = vit_random_start(l->seed, VIT_RANDOM_STRANGER, (uint32_t)epoch, position);
         vit_sample *s = &l->samples[i];
-        *s = (vit_sample){l->train[l->order[position / l->recipe->repeats]],
+        *s = (vit_sample){records[l->order[position / l->recipe->repeats]],
                           {.epoch = (uint32_t)epoch, .position = position}};
         s->key.stranger = l->recipe->strangers > 0 && vit_random_uniform(&r) < l->recipe->strangers;
         if (targets->at) l->answers += vit_texts_get(targets, s->record).count + 1;

@@ -19,13 +19,23 @@ typedef struct vit_loader {
                               data have a val part of their own */
     size_t train_count, val_count;
     float table[3][256]; /* normalised value of a byte, per channel */
-    uint32_t *order;     /* [train_count]: the order of epoch order_epoch */
+    uint32_t *order; /* [train_count]: the order of epoch order_epoch, as positions in `train`, or
+                        in `sorted` if that is there */
     uint64_t order_epoch;
+    /* Of data in shards; else NULL. */
+    uint32_t *sorted;      /* [train_count]: `train` in the order of the records */
+    size_t *shards;        /* [shard_count + 1]: where each shard begins in `sorted` */
+    uint32_t *shard_order; /* [shard_count] */
+    size_t shard_count, window;
     struct vit_sample *samples; /* [batch]: the batch that vit_loader_prepare chose */
     size_t answers;             /* tokens of its texts, each with END */
     bool mixes;                 /* whether its pictures are mixed */
     const float *teacher; /* [training pictures][classes]: stored logits, borrowed; NULL: none */
 } vit_loader;
+
+/* Pictures in shards are read as a stream: in each epoch the shards are shuffled, and then the
+ * pictures within windows of shards that follow each other, as many as have this many pictures. */
+#define VIT_LOADER_WINDOW 16384
 
 /* Holds back as many training pictures as the recipe says, chosen by seed; none if the data have a
  * val part. They are drawn by class, each giving its share and keeping one picture at least; or, if
