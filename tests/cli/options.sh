@@ -57,6 +57,14 @@ for i, c in enumerate(e["per_class"]):
 assert near(e["balanced_accuracy"], mean(recall)) and near(e["macro_recall"], mean(recall))
 assert near(e["macro_precision"], mean(precision)) and near(e["macro_f1"], mean(f1))
 END
+check "--confusion-svg" sh -c "$evaluate --confusion-svg confusion.svg"
+check "has the names and the counts" python3 -c '
+import json, xml.etree.ElementTree as tree
+counts = [n for row in json.load(open("evaluation.json"))["confusion"] for n in row]
+shown = [t.text for t in tree.parse("confusion.svg").iter("{http://www.w3.org/2000/svg}text")]
+assert shown[0] == "rows: true classes; columns: answers"
+assert sorted(shown[1:]) == sorted([str(n) for n in counts if n] + 2 * [str(i) for i in range(10)])
+'
 cp answers.csv before.csv
 check "written again, it is the same" sh -c "$evaluate --predictions answers.csv --threads 1 &&
     cmp answers.csv before.csv"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
+#include "vit/cli/parts/confusion.h"
 #include "vit/cli/parts/csv_out.h"
 #include "vit/cli/parts/label_results.h"
 #include "vit/cli/parts/models.h"
@@ -14,7 +15,8 @@
 #include "vit/texts.h"
 
 typedef struct settings {
-    const char *model, *config, *as, *labels, *data, *predictions, *confusion_csv, *logits;
+    const char *model, *config, *as, *labels, *data, *predictions, *confusion_csv, *confusion_svg,
+        *logits;
     int split; /* vit_split */
     uint64_t batch, threads, knn;
     vit_size size; /* 0: the model's own */
@@ -55,6 +57,8 @@ static const vit_option options[] = {
     {VIT_OPTION(TEXT, "confusion-csv", confusion_csv, "FILE.csv"),
      .help = "write the confusion matrix as a table with the names\n"
              "of the classes"},
+    {VIT_OPTION(TEXT, "confusion-svg", confusion_svg, "FILE.svg"),
+     .help = "the same as a picture, for a browser"},
     {VIT_OPTION(TEXT, "predictions", predictions, "FILE.csv"),
      .help = "write a line for each picture: its file or number,\n"
              "the true class, the answer, and the probabilities of\n"
@@ -111,7 +115,6 @@ typedef struct report {
 
 static const char predictions_head[] = "file,index,label,answer,right,probability,"
                                        "label_probability\n";
-static const char confusion_head[] = "label/answer";
 
 /* The lines of --predictions and the rows of --logits, collected picture by picture. */
 typedef struct predictions {
@@ -140,26 +143,6 @@ static void on_picture(const vit_evaluated *picture, void *user) {
                    vit_format_float(label, picture->probabilities[picture->label]));
 }
 
-static vit_status write_confusion(const report *r, vit_error *error) {
-    const size_t classes = r->result->classes;
-    vit_string t = {0};
-    vit_string_add(&t, "%s", confusion_head);
-    for (size_t i = 0; i < classes; i++) {
-        vit_string_add(&t, ",");
-        vit_csv_field(&t, vit_model_label(r->model, i));
-    }
-    vit_string_add(&t, "\n");
-    for (size_t i = 0; i < classes; i++) {
-        vit_csv_field(&t, vit_model_label(r->model, i));
-        for (size_t j = 0; j < classes; j++)
-            vit_string_add(&t, ",%zu", r->result->confusion[i * classes + j]);
-        vit_string_add(&t, "\n");
-    }
-    const vit_status status = vit_csv_write(r->settings->confusion_csv, &t, error);
-    vit_string_free(&t);
-    return status;
-}
-
 static vit_status write_logits(const report *r, const predictions *p, vit_error *error) {
     const size_t shape[] = {r->result->images, r->result->classes};
     const vit_string *t = &p->logits;
@@ -178,7 +161,9 @@ static vit_status check_places(const settings *s, vit_error *error) {
     if (s->predictions)
         status = vit_csv_check(s->predictions, "predictions", predictions_head, error);
     if (status == VIT_OK && s->confusion_csv)
-        status = vit_csv_check(s->confusion_csv, "confusion-csv", confusion_head, error);
+        status = vit_csv_check(s->confusion_csv, "confusion-csv", vit_confusion_csv_head, error);
+    if (status == VIT_OK && s->confusion_svg)
+        status = vit_csv_check(s->confusion_svg, "confusion-svg", vit_confusion_svg_head, error);
     return status;
 }
 
@@ -222,13 +207,18 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
     return status == VIT_OK ? vit_evaluate(*model, &choice, result, error) : status;
 }
 
+/* Whether something is asked for that only answers of one class have. */
+static bool for_one_class(const settings *s) {
+    return s->predictions || s->logits || s->confusion || s->confusion_csv || s->confusion_svg;
+}
+
 /* Of a model of any number of classes a picture; returns the exit status. */
 static int answer_labels(const settings *s, const vit_model *model,
                          const vit_label_evaluation *result) {
     const vit_label_results results = {&command, s->model, splits[s->split], model, result};
-    if (s->predictions || s->logits || s->confusion_csv || s->confusion) {
+    if (for_one_class(s)) {
         vit_say(&command, "the model has any number of classes a picture: --predictions, --logits, "
-                          "--confusion and --confusion-csv are for one");
+                          "--confusion and files of it are for one");
         return VIT_EXIT_FAILED;
     }
     const bool fine = s->json ? vit_label_results_json(&results) : vit_label_results_text(&results);
@@ -241,15 +231,17 @@ static int answer(const report *r, const predictions *p) {
     const settings *s = r->settings;
     vit_error error;
     vit_status status = VIT_OK;
-    if (vit_text_describe(r->model).writes &&
-        (s->predictions || s->logits || s->confusion_csv || s->confusion)) {
-        vit_say(&command, "the model writes texts: --predictions, --logits, --confusion and "
-                          "--confusion-csv are for classes");
+    if (vit_text_describe(r->model).writes && for_one_class(s)) {
+        vit_say(&command, "the model writes texts: --predictions, --logits, --confusion and files "
+                          "of it are for classes");
         return VIT_EXIT_FAILED;
     }
     if (s->predictions) status = vit_csv_write(s->predictions, &p->lines, &error);
     if (status == VIT_OK && s->logits) status = write_logits(r, p, &error);
-    if (status == VIT_OK && s->confusion_csv) status = write_confusion(r, &error);
+    if (status == VIT_OK && s->confusion_csv)
+        status = vit_confusion_csv(s->confusion_csv, r->model, r->result, &error);
+    if (status == VIT_OK && s->confusion_svg)
+        status = vit_confusion_svg(s->confusion_svg, r->model, r->result, &error);
     if (status != VIT_OK) vit_say(&command, error.message);
     const vit_results results = {.command = &command,
                                  .name = s->model,
@@ -280,8 +272,7 @@ static int probe(const settings *s) {
                                  .precision = (vit_precision)s->precision};
     vit_model *model = NULL;
     vit_error error;
-    if (s->predictions || s->logits || s->confusion || s->confusion_csv || s->labels ||
-        s->split != VIT_SPLIT_TEST)
+    if (for_one_class(s) || s->labels || s->split != VIT_SPLIT_TEST)
         return vit_say_usage(&command,
                              "--knn and --linear-probe answer the test part by the features of the "
                              "training part: --predictions, --logits, --confusion, --labels and "
