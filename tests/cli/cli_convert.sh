@@ -31,3 +31,10 @@ for model in digits.safetensors timm; do
 done
 check "what timm is given answers the same" \
     sh -c 'grep -q "^[0-9]" correct.digits && cmp correct.digits correct.timm'
+
+run 0 "" "" vit-convert "$published/timm_backbone" backbone --layout timm
+run 0 '"num_classes": 0' "" cat backbone/config.json
+for model in "$published/timm_backbone" backbone; do
+    vit-classify --model "$model" --embed "$published/picture.png"
+done >features
+check "a backbone for timm has the same features" sh -c 'test "$(sort -u features | wc -l)" -eq 1'

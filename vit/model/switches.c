@@ -72,7 +72,7 @@ VIT_CHECK_ROWS(vit_pools, VIT_POOL_COUNT);
 const vit_head_row vit_heads[] = {
     {.name = "linear", .layers = 1},
     {.name = "mlp", .layers = 2, .limit = {ALL, "its head has two layers"}},
-    {.name = "none", .limit = {ALL, "it is a backbone, it has no head"}},
+    {.name = "none", .limit = {HF | TORCHVISION | NPZ, "it is a backbone, it has no head"}},
     {.name = "projection",
      .layers = 1,
      .projects = true,

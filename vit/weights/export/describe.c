@@ -426,6 +426,11 @@ static const char *crop_mode(const pictures *p) {
     return p->squashes ? "squash" : modes[p->resize ? p->resize->fit : VIT_FIT_STRETCH];
 }
 
+/* 0: a backbone. */
+static size_t timm_classes(const vit_config *c) {
+    return vit_config_has_head(c) ? c->classes : 0;
+}
+
 static void add_timm_pictures(vit_json_out *json, const vit_config *c, const pictures *p) {
     vit_json_open_lines(json, "pretrained_cfg", '{');
     vit_json_counts(json, "input_size", (const size_t[]){c->channels, c->height, c->width}, 3);
@@ -436,7 +441,7 @@ static void add_timm_pictures(vit_json_out *json, const vit_config *c, const pic
         vit_json_text(json, "crop_mode", crop_mode(p));
     }
     add_normalize(json, p, c, "mean", "std");
-    vit_json_count(json, "num_classes", c->classes);
+    vit_json_count(json, "num_classes", timm_classes(c));
     vit_json_text(json, "first_conv", "patch_embed.proj");
     if (vit_pools[c->pool].dist)
         vit_json_texts(json, "classifier", (const char *const[]){"head", "head_dist"}, 2);
@@ -458,7 +463,7 @@ static void describe_timm(vit_description *d, const vit_model_file *m, const pic
     const vit_config *c = &m->config;
     begin(&json);
     vit_json_text(&json, "architecture", architecture(c));
-    vit_json_count(&json, "num_classes", c->classes);
+    vit_json_count(&json, "num_classes", timm_classes(c));
     vit_json_count(&json, "num_features", c->dim);
     vit_json_text(&json, "global_pool", pool_name(c));
     add_timm_arguments(&json, c);
