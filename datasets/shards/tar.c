@@ -228,7 +228,10 @@ static vit_status take_member(vit_tar *t, vit_tar_member *out, const header *h, 
     if (status != VIT_OK) return status;
     if (e->has_size) size = e->size;
     const char *kind = h->type == '5' ? NULL : refused_kind(h->type);
-    const char *problem = name_problem(t->name.text);
+    const char *name = t->name.text;
+    while (name[0] == '.' && name[1] == '/') name += 2;
+    /* Archives of "." have it as a folder. */
+    const char *problem = h->type == '5' && *name == 0 ? NULL : name_problem(name);
     if (kind || problem) {
         if (problem) t->name.length = 0; /* names the place instead */
         return refuse(t, kind ? VIT_ERROR_UNSUPPORTED : VIT_ERROR_FORMAT, error,
@@ -240,8 +243,6 @@ static vit_status take_member(vit_tar *t, vit_tar_member *out, const header *h, 
         return refuse(t, VIT_ERROR_FORMAT, error,
                       "it would go past the end of the archive: is that truncated?");
     t->at = begin + size + vit_tar_padding(size);
-    const char *name = t->name.text;
-    while (name[0] == '.' && name[1] == '/') name += 2;
     *out = (vit_tar_member){h->type == '5' ? NULL : name, begin, size};
     return VIT_OK;
 }

@@ -174,6 +174,9 @@ static void make_control(vit_string *t) {
 static void make_nameless(vit_string *t) {
     memset(t->text, 0, 100), sign(t, 0);
 }
+static void make_folder_name(vit_string *t) {
+    memcpy(t->text, "./\0", 4), sign(t, 0);
+}
 static void make_other(vit_string *t) {
     memcpy(t->text + 257, "other", 5), sign(t, 0);
 }
@@ -197,6 +200,7 @@ static void test_hostile_archives_are_refused(void **state) {
     refuse_tar(make_absolute, "begins with /");
     refuse_tar(make_control, "control characters");
     refuse_tar(make_nameless, "no name");
+    refuse_tar(make_folder_name, "no name");
     refuse_tar(make_other, "no header of a tar file");
     refuse_tar(make_unsigned, "checksum is wrong");
     refuse_tar(make_two, "more after its end");
