@@ -215,13 +215,25 @@ static vit_status name_columns(char ***names, const vit_listed_table *t, const v
     return vit_fail_memory(error, "columns", csv->count * sizeof **names);
 }
 
+/* Reads a row, and takes away the space around its fields, as of "1.jpg, cat". */
+static vit_status next_row(vit_csv *csv, bool *more, vit_error *error) {
+    const vit_status status = vit_csv_next(csv, more, error);
+    for (size_t i = 0; status == VIT_OK && *more && i < csv->count; i++) {
+        char *field = csv->fields[i] += strspn(csv->fields[i], " \t");
+        size_t length = strlen(field);
+        while (length > 0 && strchr(" \t", field[length - 1])) length--;
+        field[length] = 0;
+    }
+    return status;
+}
+
 static vit_status read_csv(vit_listed_table *t, char *text, vit_error *error) {
     vit_csv csv;
     bool more;
     size_t file = 0, class = 0, part = 0;
     char **names = NULL;
     vit_csv_start(&csv, text, t->path);
-    vit_status status = vit_csv_next(&csv, &more, error);
+    vit_status status = next_row(&csv, &more, error);
     const bool are_chosen =
         status == VIT_OK && choose_columns(&csv, t->multi_label, &file, &class, &part);
     if (status == VIT_OK && !are_chosen) status = name_columns(&names, t, &csv, file, class, error);
@@ -229,7 +241,7 @@ static vit_status read_csv(vit_listed_table *t, char *text, vit_error *error) {
         status = no_columns(t, csv.fields, csv.count, error);
     t->has_columns = status == VIT_OK;
     const size_t columns = csv.count;
-    while (status == VIT_OK && (status = vit_csv_next(&csv, &more, error)) == VIT_OK && more) {
+    while (status == VIT_OK && (status = next_row(&csv, &more, error)) == VIT_OK && more) {
         vit_string ones = {0};
         if (csv.count != columns)
             status = vit_fail(error, VIT_ERROR_FORMAT,

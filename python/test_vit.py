@@ -100,6 +100,13 @@ class TestVit(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "turn 'x', expected model or exif or never"):
             vit.Model(turn="x")
 
+    def test_channels_first(self):
+        colours, first = vit.Model("cifar10", threads=1), np.zeros((3, 32, 32), np.uint8)
+        with self.assertRaisesRegex(TypeError, "channels are first"):
+            colours.logits(first)
+        self.assertEqual(colours.logits(first[..., None]).shape, (3, 10))
+        self.assertEqual(self.model.logits(first).shape, (3, 10))
+
     def test_stacks(self):
         images = drawn(4)[0]
         want = np.stack([self.model.logits(image) for image in images])

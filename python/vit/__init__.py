@@ -13,7 +13,8 @@ A picture is a path, the bytes of a picture file, such bytes in base64 as a URL 
 [height][width][channels] (1 grey, 2 grey and alpha, 3 RGB, 4 RGBA). Where one picture is taken, a
 list of them is, too, and a stack, an array [pictures][height][width] or
 [pictures][height][width][channels]; the answer then is a list, or has one row for each. Three
-dimensions are one picture if the last is of 1 to 4 channels.
+dimensions are one picture if the last is of 1 to 4 channels; [3][height][width] is refused by a
+model of colours, as its channels may be first.
 
 The library is looked for in $VIT_LIBRARY, beside this file, in the source tree's build/lib, and
 where the system looks. Errors are `vit.Error`, with the library's sentence.
@@ -326,6 +327,10 @@ class Model:
     def _rows(self, pictures: Any) -> "tuple[np.ndarray, np.ndarray]":
         is_stack = isinstance(pictures, np.ndarray) and (
             pictures.ndim == 4 or (pictures.ndim == 3 and pictures.shape[2] > 4))
+        if is_stack and pictures.ndim == 3 and len(pictures) == 3 and self._info.channels == 3:
+            raise TypeError(f"an array {list(pictures.shape)} is either a picture whose channels "
+                            "are first, of which array.transpose(1, 2, 0) is right, or a stack of "
+                            "three grey ones, of which array[..., None] is")
         if is_stack or isinstance(pictures, (list, tuple)):
             return self._answer([self._opened(picture) for picture in pictures])
         logits, features = self._answer([self._opened(pictures)])

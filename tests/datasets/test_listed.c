@@ -103,6 +103,9 @@ static void test_kaggle(void **state) {
     put_pictures("d/p", 14);
     put_rows("d/annotations.csv", "path\tset\tclass", "p/%d.png\ttrain\t%s\n", 14);
     check_cats_and_dogs("d", 12, 2);
+    put_pictures("e", 14);
+    put_rows("e/labels.csv", "file_name , label", " %d.png, %s \n", 14); /* space around them */
+    check_cats_and_dogs("e", 12, 2);
 }
 
 /* An absolute name is one of the folder if it begins with the folder's. */
