@@ -99,6 +99,11 @@ def arrays(s):
                         ("TorchServe's data", [{"data": [VALUES]}])):
         got = logits({"instances": value})
         check("values: " + name, got == [truth], (got, truth))
+    texts = ["[[%s]]" % ",".join("[" + ",".join(form % v for v in row) + "]" for row in VALUES)
+             for form in ("%.5f", "%.5fe0", "%.5f00000000000000")]
+    got = [logits(b'{"instances": [{"pixel_values": %s}]}' % t.encode()) for t in texts]
+    check("values: short numbers are read as long ones", got[0] == got[1] == got[2] and
+          max(abs(a - b) for a, b in zip(got[0][0], truth)) < .01, got)
     for name, value, text in (
             ("fractions as pixels", [VALUES], "whole numbers, 0 to 255"),
             ("pixels in the order of values", [[LEVELS]], "[height, width, channels]"),

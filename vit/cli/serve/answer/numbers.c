@@ -50,6 +50,24 @@ size_t serve_take_numbers(vit_string *out, const char *body, size_t size) {
     return values;
 }
 
+/* A number of at most 15 digits without an exponent, which is exact: a whole number below 2^53,
+ * divided by a power of ten that a double holds. False: it is another. */
+static bool read_short(double *number, const char *word) {
+    const char *c = word + (*word == '-'), *point = NULL;
+    double whole = 0, scale = 1;
+    for (int digits = 0; *c; c++) {
+        if (*c == '.' && !point) {
+            point = c;
+            continue;
+        }
+        if (*c < '0' || *c > '9' || ++digits > 15) return false;
+        whole = whole * 10 + (*c - '0');
+        if (point) scale *= 10;
+    }
+    *number = (*word == '-' ? -whole : whole) / scale;
+    return true;
+}
+
 /* The number that text[0..size) begins with, as JSON writes it; returns its length, or 0. */
 static size_t read_number(double *number, bool *is_whole, const char *text, size_t size) {
     char word[LONGEST_NUMBER + 1];
@@ -65,7 +83,7 @@ static size_t read_number(double *number, bool *is_whole, const char *text, size
     *is_whole = !strpbrk(word, ".eE");
     if (digits[0] < '0' || digits[0] > '9' || is_octal) return 0;
     if (point && (point[1] < '0' || point[1] > '9')) return 0;
-    return vit_parse_double(word, number) ? length : 0;
+    return read_short(number, word) || vit_parse_double(word, number) ? length : 0;
 }
 
 /* Where in nested arrays the reader is. */
