@@ -184,9 +184,10 @@ def quantised(network, model, batch):
     import nncf
 
     nncf.set_log_level(40)
-    samples = nncf.Dataset([noise(model, batch) for _ in range(8)])
+    batches = max(1, 8 // batch)
+    samples = nncf.Dataset([noise(model, batch) for _ in range(batches)])
     return nncf.quantize(network, samples, preset=nncf.QuantizationPreset.MIXED,
-                         model_type=nncf.ModelType.TRANSFORMER, subset_size=8)
+                         model_type=nncf.ModelType.TRANSFORMER, subset_size=batches)
 
 
 def openvino_work(model, batch, mode, threads, directory):

@@ -9,6 +9,10 @@
  * stay in the cache. */
 #define SLICE_ROWS 192
 
+/* Products of a block: queries, keys and values; scores; weighted sum; projection; two of the MLP.
+ */
+#define BLOCK_PRODUCTS 6
+
 typedef struct worker {
     const vit_inference *of;
     vit_arena arena;
@@ -118,10 +122,18 @@ static void run_slices(void *context) {
                  slice_task, i);
 }
 
+/* Whether the network's products, one with another, are too small to be divided among threads. */
+static bool has_small_products(const vit_inference *i) {
+    const vit_config *c = &i->network->config;
+    const vit_exec exec = {.threads = i->threads};
+    const size_t products = BLOCK_PRODUCTS * (c->depth + 1);
+    return vit_exec_threads(&exec, vit_config_multiply_adds(c) / products) == 1;
+}
+
 static vit_status run(vit_inference *i, void *context, size_t count, vit_error *error) {
     const size_t threads = (size_t)i->threads, share = vit_ceil_div(count, threads);
-    const bool spread = count >= threads;
-    const int workers = spread ? i->threads : 1;
+    const bool spread = count >= threads || has_small_products(i);
+    const int workers = spread ? (int)vit_min(count, threads) : 1;
     if (count == 0) return VIT_OK;
     for (int n = 0; n < workers; n++) {
         worker *w = &i->workers[n];
