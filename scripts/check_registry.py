@@ -35,7 +35,10 @@ def save(name, directory):
     model = timm.create_model(name, pretrained=False, depth=2, num_classes=7, embed_dim=16 * heads)
     published.randomise(model, 3)
     timm.models.save_for_hf(model, directory, safe_serialization=True)
-    cfg = json.loads((directory / "config.json").read_text())["pretrained_cfg"]
+    config = json.loads((directory / "config.json").read_text())
+    cfg = config["pretrained_cfg"]
+    config["model_args"].pop("global_pool", None)  # it is beside them, too, as in timm's own files
+    (directory / "config.json").write_text(json.dumps(config))
     with torch.no_grad():
         logits = model(published.timm_pipeline(cfg)(published.picture())[None])[0]
     return logits, heads

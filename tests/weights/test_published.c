@@ -333,6 +333,27 @@ static void test_processor_versions(void **state) {
     }
 }
 
+/* timm's own files have "global_pool" beside "model_args", or no arguments at all. */
+static void test_pool_beside_arguments(void **state) {
+    static const char *const names[] = {"timm_eva02_clip", "timm_pe", "timm_eva02"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        vit_model *model;
+        vit_error error;
+        spoiled s = take(names[i]);
+        json_object_del(json_object_get(s.config, "model_args"), "global_pool");
+        char *config = json_dumps(s.config, 0);
+        put_file("config.json", config);
+        assert_int_equal(
+            vit_safetensors_write("model.safetensors", s.tensors, s.count, NULL, 0, &error),
+            VIT_OK);
+        if (vit_model_load(&model, ".", &error) != VIT_OK) fail_msg("%s", error.message);
+        vit_model_free(model);
+        free(config);
+        json_decref(s.config);
+        vit_tensors_close(s.file);
+    }
+}
+
 /* What timm_wrapper has besides timm's config. */
 static void test_timm_wrapper(void **state) {
     static const struct {
@@ -600,6 +621,7 @@ static const struct CMUnitTest tests[] = {
     IN_DIRECTORY(test_processor_classes),
     IN_DIRECTORY(test_problem_types),
     IN_DIRECTORY(test_timm_wrapper),
+    IN_DIRECTORY(test_pool_beside_arguments),
     IN_DIRECTORY(test_processor_versions),
     IN_DIRECTORY(test_foreign),
     IN_DIRECTORY(test_families),

@@ -276,7 +276,8 @@ static vit_status merge(json_t **all, vit_their_config *d, const json_t *named,
     VIT_SAY(d, activation, VIT_GELU);
     vit_status status = vit_read_number(&d->said.norm_eps, d, args, "norm_eps", error);
     json_object_del(args, "norm_eps");
-    if (json_object_get(object, "global_pool")) json_object_del(args, "global_pool");
+    json_t *pool = json_object_get(object, "global_pool");
+    if (json_is_string(pool)) json_object_set(args, "global_pool", pool);
     *all = own ? json_deep_copy(own) : json_object();
     if (!*all || json_object_update_missing(*all, args) != 0)
         return vit_fail_memory(error, "arguments", 0);
