@@ -28,6 +28,7 @@ run 1 "" "is a directory" vit-train --data digits --out folder
 echo file >a.png
 run 1 "" "a.png" vit-train --data digits --checkpoint a.png
 run 1 "" "--log: cannot write absent/log" vit-train --data digits --log absent/log
+check "and says it, too" says err "mkdir -p absent/"
 run 1 "" "digits.safetensors" vit-train --data digits --preset lecture --init digits.safetensors
 
 # ---- sizes of the network ----

@@ -53,6 +53,12 @@ bool vit_path_leads_back(const char *path) {
 
 vit_status vit_lock_take(int *lock, const char *path, vit_error *error) {
     *lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (*lock < 0 && errno == ENOENT && vit_path_last(path) > path) {
+        const int length = (int)(vit_path_last(path) - path);
+        return vit_fail(error, VIT_ERROR_IO,
+                        "cannot write %s: there is no such directory; make it first: mkdir -p %.*s",
+                        path, length, path);
+    }
     if (*lock < 0) return vit_fail_errno(error, errno, "cannot write %s", path);
     if (flock(*lock, LOCK_EX | LOCK_NB) == 0) return VIT_OK;
     const int number = errno;

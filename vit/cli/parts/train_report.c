@@ -134,6 +134,13 @@ static vit_status open_log(vit_train_report *report, vit_error *error) {
     bool exists;
     if (vit_path_exists(&exists, path, error) != VIT_OK) return error->status;
     report->log = fopen(path, exists && vit_path_look(path) != VIT_PATH_FILE ? "a" : "a+");
+    if (!report->log && errno == ENOENT) {
+        const int length = (int)(vit_path_last(path) - path);
+        return vit_fail(error, VIT_ERROR_IO,
+                        "--log: cannot write %s: there is no such directory; make it first: mkdir "
+                        "-p %.*s",
+                        path, length, path);
+    }
     if (!report->log) return vit_fail_errno(error, errno, "--log: cannot write %s", path);
     if (vit_path_look(path) != VIT_PATH_FILE) return VIT_OK;
     vit_status status = VIT_OK;
