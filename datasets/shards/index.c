@@ -50,7 +50,8 @@ void vit_shards_index_end(vit_string *text) {
 
 /* ---- reading ---- */
 
-enum { MEMBER, OFFSET, SIZE, WIDTH, HEIGHT, CLASS, CRC, DIGEST, FIELDS };
+/* Fields of a picture's line. */
+enum { MEMBER = 0, OFFSET = 1, CLASS = 5, CRC = 6, DIGEST = 7, FIELDS = 8 };
 
 typedef struct reading {
     char *path; /* of the index, for messages */
