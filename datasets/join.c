@@ -66,6 +66,8 @@ static vit_status append_records(vit_dataset *a, const vit_dataset *b, const vit
         labels[a->train.count + i] = (uint16_t)match->to[b->train.labels[i]];
     vit_names_free(a->train.names, a->train.count);
     a->train.names = NULL;
+    vit_free(a->train.shards); /* all are in memory: they need not be read as a stream */
+    a->train.shards = NULL;
     vit_free(a->train.pixels);
     vit_free(a->train.labels);
     a->train.pixels = pixels;

@@ -391,6 +391,22 @@ static void test_an_index_opens_what_the_shards_hold(void **state) {
     vit_dataset_close(&in_files);
 }
 
+/* Joined sets are in memory, and shuffled as a whole. */
+static void test_shards_are_joined(void **state) {
+    vit_dataset set;
+    vit_loader l;
+    vit_error error;
+    const vit_recipe recipe = {.batch = 8, .repeats = 1, .val = 8};
+    pack_small();
+    open_set(&set, "s+d", &any);
+    assert_true(set.train.count == 80 && !set.train.shards);
+    assert_int_equal(vit_loader_new(&l, &set, &recipe, 5, &error), VIT_OK);
+    vit_loader_prepare(&l, 3);
+    assert_null(l.sorted);
+    vit_loader_free(&l);
+    vit_dataset_close(&set);
+}
+
 /* Changes a byte of a file. */
 static void change(const char *path, long at) {
     FILE *file = fopen(path, "r+b");
@@ -532,6 +548,7 @@ int main(void) {
         IN_DIRECTORY(test_classes_are_numbers_or_names),
         IN_DIRECTORY(test_samples_that_lack_something_are_left_out),
         IN_DIRECTORY(test_an_index_opens_what_the_shards_hold),
+        IN_DIRECTORY(test_shards_are_joined),
         IN_DIRECTORY(test_damage_fails_at_its_use_with_its_name),
         IN_DIRECTORY(test_an_index_of_other_shards_is_refused),
         IN_MEMORY(test_nothing_is_left_of_a_packing_that_failed),
