@@ -60,6 +60,9 @@ def routes(s):
     check("the id cannot be guessed", len(one) == 32)
     status, said = asked(s, "POST", f"/v1/teach/{one}/answer", DARK[6])
     check("it answers", said["predictions"][0]["label"] == "dark", said)
+    status, seen = asked(s, "POST", f"/v1/teach/{one}/explain", DARK[6])
+    check("a map says where it looked", seen["label"] == "dark" and seen["input"]["shape"] ==
+          [28, 28, 1] and len(seen["map"]) == seen["grid"][0] * seen["grid"][1], seen)
     check("the neighbours are dark", [n["label"] for n in said["neighbours"]] == ["dark"] * 5, said)
 
     status, said = asked(s, "POST", "/v1/teach", "{}")
@@ -186,6 +189,8 @@ def page_of(browser, s):
     page.wait("document.querySelectorAll('#guesses li').length === 2 && busy === 0")
     first = page.get("document.querySelector('#guesses li').textContent")
     check("and answers", first.startswith("gloomy"), first)
+    page.wait("!document.getElementById('looked').hidden")
+    check("and where it looked", "gloomy" in page.get(text.format("lookedFor")))
     check("with what it is like", "gloomy" in page.get(text.format("like")))
     page.click("#fix button")
     page.wait(text.format("learnt") + ".includes('of 9 right')")

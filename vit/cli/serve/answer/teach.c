@@ -1,9 +1,10 @@
 /* Teaching over HTTP, with --teach: /v1/teach begins and lists, /v1/teach/ID adds pictures, shows
- * and deletes, /v1/teach/ID/learn, answer, correct, forget, model, onnx and pytorch do the rest.
- * docs/server.md has the requests. */
+ * and deletes, /v1/teach/ID/learn, answer, explain, correct, forget, model, onnx and pytorch do the
+ * rest. docs/server.md has the requests. */
 #include <string.h>
 
 #include "vit/base/sys.h"
+#include "vit/cli/parts/map_words.h"
 #include "vit/cli/serve/answer/pictures.h"
 #include "vit/cli/serve/answer/teach_files.h"
 #include "vit/cli/serve/route.h"
@@ -347,6 +348,71 @@ static void answer(serve_teaching *one, serve_request *request, serve_reply *rep
     serve_pictures_free(&sent);
 }
 
+/* ---- where it looked ---- */
+
+/* What a map is made of: the network with the head that was learnt, and a picture as it sees it. */
+typedef struct look {
+    vit_model *model;
+    vit_session *session;
+    vit_model_info info;
+    uint8_t *pixels;
+    float *values;
+    vit_map map;
+} look;
+
+static vit_status make_look(look *l, const serve_teaching *one, serve_server *server,
+                            const vit_picture *picture, vit_error *error) {
+    const vit_session_options options = {.threads = 1};
+    const vit_picture sent = {.name = picture->name,
+                              .bytes = picture->bytes ? picture->bytes : "", /* never a file */
+                              .size = picture->bytes ? picture->size : 0};
+    const char *warning;
+    vit_status status = vit_teaching_model(&l->model, one->teaching, error);
+    if (status == VIT_OK) status = vit_session_new(&l->session, l->model, &options, error);
+    if (status != VIT_OK) return status;
+    l->info = vit_model_describe(l->model);
+    const size_t count = l->info.height * l->info.width * l->info.channels;
+    l->pixels = vit_alloc_unset(count, 1);
+    l->values = vit_alloc_unset(count, sizeof *l->values);
+    if (!l->pixels || !l->values) return vit_fail_memory(error, "the picture", 5 * count);
+    status = vit_prepare_values(l->session, &sent, server->pixels, l->pixels, l->values, &warning,
+                                error);
+    const vit_map_options asked = {.method = VIT_METHOD_RELEVANCE, .values = l->values};
+    return status == VIT_OK ? vit_explain(l->session, l->pixels, &asked, &l->map, error) : status;
+}
+
+static void reply_look(const look *l, const char *file, serve_reply *reply) {
+    const size_t shape[] = {l->info.height, l->info.width, l->info.channels};
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    vit_map_add_json(&json, file, l->model, VIT_METHOD_RELEVANCE, &l->map, true);
+    vit_json_open(&json, "input", '{');
+    vit_json_counts(&json, "shape", shape, 3);
+    vit_json_base64(&json, "data", l->pixels, shape[0] * shape[1] * shape[2]);
+    vit_json_close(&json, '}');
+    close_state(&json, reply);
+}
+
+static void explain(serve_teaching *one, serve_request *request, serve_reply *reply) {
+    look l = {0};
+    serve_pictures sent;
+    vit_error error;
+    if (!serve_read_pictures(&sent, request, reply)) return;
+    request->pictures = 1;
+    if (sent.count != 1)
+        serve_fail(reply, 400, "%zu pictures, expected one", sent.count);
+    else if (make_look(&l, one, request->server, &sent.pictures[0], &error) != VIT_OK)
+        serve_fail_with(reply, &error);
+    else
+        reply_look(&l, sent.names[0], reply);
+    vit_map_clear(&l.map);
+    vit_free(l.pixels);
+    vit_free(l.values);
+    vit_session_free(l.session);
+    vit_model_free(l.model);
+    serve_pictures_free(&sent);
+}
+
 static void do_learn(serve_teaching *one, serve_request *request, serve_reply *reply) {
     (void)request;
     if (learn(one, reply)) reply_state(one, reply);
@@ -366,20 +432,18 @@ void serve_teach_do(serve_request *request, serve_reply *reply) {
         const char *word;
         bool posts;
         void (*act)(serve_teaching *one, serve_request *request, serve_reply *reply);
-    } acts[] = {{"learn", true, do_learn},
-                {"answer", true, answer},
-                {"correct", true, do_correct},
-                {"forget", true, do_forget},
-                {"model", false, serve_give_model},
-                {"onnx", false, serve_give_onnx},
-                {"pytorch", false, serve_give_pytorch}};
+    } acts[] = {{"learn", true, do_learn},        {"answer", true, answer},
+                {"explain", true, explain},       {"correct", true, do_correct},
+                {"forget", true, do_forget},      {"model", false, serve_give_model},
+                {"onnx", false, serve_give_onnx}, {"pytorch", false, serve_give_pytorch}};
     serve_teaching *one = take(request, reply);
     size_t i = 0;
     if (!one) return;
     while (i < sizeof acts / sizeof acts[0] && strcmp(acts[i].word, request->version) != 0) i++;
     if (i == sizeof acts / sizeof acts[0])
         serve_fail(reply, 404,
-                   "expected learn, answer, correct, forget, model, onnx or pytorch after the id");
+                   "expected learn, answer, explain, correct, forget, model, onnx or pytorch after "
+                   "the id");
     else if (acts[i].posts != (strcmp(request->method, "POST") == 0))
         serve_fail(reply, 405, "%s is %s", acts[i].word, acts[i].posts ? "POST" : "GET");
     else

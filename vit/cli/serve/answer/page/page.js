@@ -116,11 +116,12 @@ function show(predictions) {
 
 /* ---- what it looked at ---- */
 
-/* The map over the picture as the network saw it: a patch is the warmer the larger its value. */
-function paint(map, mark) {
-  const canvas = at("seen"), side = canvas.getContext("2d");
-  const [height, width, channels] = seen.input.shape, [rows, columns] = seen.grid;
-  const bytes = Uint8Array.from(atob(seen.input.data), (c) => c.charCodeAt(0));
+/* A map over the picture as the network saw it: a patch is the warmer the larger its value. said:
+   what the server explained, with the picture. */
+function paint(canvas, said, map, mark) {
+  const side = canvas.getContext("2d");
+  const [height, width, channels] = said.input.shape, [rows, columns] = said.grid;
+  const bytes = Uint8Array.from(atob(said.input.data), (c) => c.charCodeAt(0));
   const image = new ImageData(width, height);
   for (let i = 0; i < width * height; i++) {
     for (let c = 0; c < 3; c++)
@@ -160,7 +161,7 @@ const look = latest(async () => {
   if (blank) return;
   seen = said;
   at("seeing").hidden = false;
-  paint(seen.map, null);
+  paint(at("seen"), seen, seen.map, null);
   at("shown").textContent = "What speaks for " + seen.label + " (" + percent(seen.probability) + ")";
 });
 
@@ -172,7 +173,7 @@ const attend = latest(async () => {
   const asked = patch;
   const said = await explain("method=attention&head=mean&query=" + asked);
   if (asked !== patch || !seen) return;
-  paint(said.map, asked);
+  paint(at("seen"), seen, said.map, asked);
   const columns = seen.grid[1];
   at("shown").textContent = "Where the patch in row " + (Math.floor(asked / columns) + 1) +
     ", column " + (asked % columns + 1) + " attends";

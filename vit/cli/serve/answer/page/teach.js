@@ -239,8 +239,19 @@ async function tryIt(blob) {
       await give(lesson, [new File([blob], blob.name || "corrected.png", { type: blob.type })]);
       await learn();
     }))));
+  at("looked").hidden = true;
   at("like").textContent = "Most like: " + said.neighbours.map((n) =>
     `${n.file} (${n.label}, ${n.cosine.toFixed(3)})`).join(", ");
+  await look(blob);
+}
+
+/* What in the picture speaks for the first answer. */
+async function look(blob) {
+  const seen = await ask(path("/explain"), { method: "POST", body: blob });
+  if (blob !== tried) return;
+  paint(at("lookedAt"), seen, seen.map, null);
+  at("lookedFor").textContent = "What speaks for " + seen.label;
+  at("looked").hidden = false;
 }
 
 /* ---- saving ---- */
@@ -303,6 +314,7 @@ async function forget() {
   at("lessons").replaceChildren();
   at("doubtful").replaceChildren();
   at("guesses").replaceChildren();
+  at("looked").hidden = true;
   at("taught").hidden = true;
   addLesson();
   addLesson();
