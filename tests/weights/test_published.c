@@ -8,7 +8,6 @@
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json.h"
-#include "vit/maps.h"
 #include "vit/tensors/safetensors.h"
 #include "vit/tensors/tensors.h"
 #include "vit/vit.h"
@@ -56,42 +55,6 @@ static void test_parity(void **state) {
     free(logits);
     free(want);
     json_decref(expected);
-    vit_model_free(model);
-}
-
-/* A picture that is resized in floating point: its values answer as the picture does, what they are
- * rounded to nearly so, and maps are of the values. */
-static void test_values(void **state) {
-    enum { PIXELS = 24 * 16 * 3, DIM = 32 };
-    (void)state;
-    static const vit_picture picture = {.name = ROOT "/picture.png"};
-    uint8_t pixels[PIXELS];
-    float values[PIXELS], logits[3][DIM], features[DIM], probabilities[DIM];
-    vit_map exact, rounded;
-    vit_model *model;
-    vit_session *session;
-    vit_error error;
-    const char *warning;
-    if (vit_model_load(&model, ROOT "/hf_dinov3_float", &error) != VIT_OK ||
-        vit_session_new(&session, model, NULL, &error) != VIT_OK ||
-        vit_prepare_values(session, &picture, 0, pixels, values, &warning, &error) != VIT_OK ||
-        vit_classify_file(session, picture.name, logits[0], &error) != VIT_OK ||
-        vit_embed_normalized(session, values, 1, logits[1], features, &error) != VIT_OK ||
-        vit_embed_prepared(session, pixels, 1, logits[2], features, &error) != VIT_OK)
-        fail_msg("%s", error.message);
-    assert_null(warning);
-    assert_memory_equal(logits[1], logits[0], sizeof *logits);
-    assert_memory_not_equal(logits[2], logits[0], sizeof *logits);
-    vit_map_options o = {.method = VIT_METHOD_RELEVANCE};
-    assert_int_equal(vit_explain(session, pixels, &o, &rounded, NULL), VIT_OK);
-    o.values = values;
-    assert_int_equal(vit_explain(session, pixels, &o, &exact, NULL), VIT_OK);
-    vit_model_probabilities(model, logits[0], probabilities);
-    assert_float_equal(exact.probability, probabilities[exact.class_index], 0);
-    assert_float_not_equal(rounded.probability, exact.probability, 0);
-    vit_map_clear(&exact);
-    vit_map_clear(&rounded);
-    vit_session_free(session);
     vit_model_free(model);
 }
 
@@ -326,27 +289,6 @@ static void test_processor_versions(void **state) {
         if (vit_model_load(&model, ".", &error) != VIT_OK) fail_msg("%s", error.message);
         if (!strstr(vit_model_describe(model).preprocessing, cases[i].end))
             fail_msg("case %zu: %s", i, vit_model_describe(model).preprocessing);
-        vit_model_free(model);
-        free(config);
-        json_decref(s.config);
-        vit_tensors_close(s.file);
-    }
-}
-
-/* timm's own files have "global_pool" beside "model_args", or no arguments at all. */
-static void test_pool_beside_arguments(void **state) {
-    static const char *const names[] = {"timm_eva02_clip", "timm_pe", "timm_eva02"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        vit_model *model;
-        vit_error error;
-        spoiled s = take(names[i]);
-        json_object_del(json_object_get(s.config, "model_args"), "global_pool");
-        char *config = json_dumps(s.config, 0);
-        put_file("config.json", config);
-        assert_int_equal(
-            vit_safetensors_write("model.safetensors", s.tensors, s.count, NULL, 0, &error),
-            VIT_OK);
-        if (vit_model_load(&model, ".", &error) != VIT_OK) fail_msg("%s", error.message);
         vit_model_free(model);
         free(config);
         json_decref(s.config);
@@ -610,7 +552,6 @@ static const struct CMUnitTest tests[] = {
     PARITY("open_clip"),
     PARITY("open_clip_mean"),
     PARITY("open_clip_timm"),
-    cmocka_unit_test(test_values),
     cmocka_unit_test(test_labels),
     IN_DIRECTORY(test_unexpected),
     IN_DIRECTORY(test_missing),
@@ -621,7 +562,6 @@ static const struct CMUnitTest tests[] = {
     IN_DIRECTORY(test_processor_classes),
     IN_DIRECTORY(test_problem_types),
     IN_DIRECTORY(test_timm_wrapper),
-    IN_DIRECTORY(test_pool_beside_arguments),
     IN_DIRECTORY(test_processor_versions),
     IN_DIRECTORY(test_foreign),
     IN_DIRECTORY(test_families),

@@ -1,10 +1,11 @@
-/* CLIP and SigLIP as Hugging Face publishes them: what is refused, and what each key changes.
- * test_published.c has the libraries' answers. */
+/* CLIP and SigLIP as Hugging Face publishes them: what is refused, and what each key changes; exact
+ * pictures; what stands beside timm's arguments. test_published.c has the libraries' answers. */
 #include "tests/support/check.h"
 #include "tests/support/fixture.h"
 #include "tests/support/scratch.h"
 #include "tests/support/spoiled.h"
 #include "tests/support/unit.h"
+#include "vit/maps.h"
 #include "vit/tensors/safetensors.h"
 #include "vit/vit.h"
 #include <math.h>
@@ -155,12 +156,71 @@ static void test_keys_count(void **state) {
     vit_tensors_close(s.file);
 }
 
+/* A picture that is resized in floating point: its values answer as the picture does, what they are
+ * rounded to nearly so, and maps are of the values. */
+static void test_values(void **state) {
+    enum { PIXELS = 24 * 16 * 3, DIM = 32 };
+    (void)state;
+    char directory[5000], path[5000];
+    snprintf(directory, sizeof directory, "%s/" PUBLISHED "/hf_dinov3_float", project);
+    snprintf(path, sizeof path, "%s/" PUBLISHED "/picture.png", project);
+    const vit_picture picture = {.name = path};
+    uint8_t pixels[PIXELS];
+    float values[PIXELS], logits[3][DIM], features[DIM], probabilities[DIM];
+    vit_map exact, rounded;
+    vit_model *model;
+    vit_session *session;
+    vit_error error;
+    const char *warning;
+    if (vit_model_load(&model, directory, &error) != VIT_OK ||
+        vit_session_new(&session, model, NULL, &error) != VIT_OK ||
+        vit_prepare_values(session, &picture, 0, pixels, values, &warning, &error) != VIT_OK ||
+        vit_classify_file(session, picture.name, logits[0], &error) != VIT_OK ||
+        vit_embed_normalized(session, values, 1, logits[1], features, &error) != VIT_OK ||
+        vit_embed_prepared(session, pixels, 1, logits[2], features, &error) != VIT_OK)
+        fail_msg("%s", error.message);
+    assert_null(warning);
+    assert_memory_equal(logits[1], logits[0], sizeof *logits);
+    assert_memory_not_equal(logits[2], logits[0], sizeof *logits);
+    vit_map_options o = {.method = VIT_METHOD_RELEVANCE};
+    assert_int_equal(vit_explain(session, pixels, &o, &rounded, NULL), VIT_OK);
+    o.values = values;
+    assert_int_equal(vit_explain(session, pixels, &o, &exact, NULL), VIT_OK);
+    vit_model_probabilities(model, logits[0], probabilities);
+    assert_float_equal(exact.probability, probabilities[exact.class_index], 0);
+    assert_float_not_equal(rounded.probability, exact.probability, 0);
+    vit_map_clear(&exact);
+    vit_map_clear(&rounded);
+    vit_session_free(session);
+    vit_model_free(model);
+}
+
+/* timm's own files have "global_pool" beside "model_args", or no arguments at all. */
+static void test_pool_beside_arguments(void **state) {
+    static const char *const names[] = {"timm_eva02_clip", "timm_pe", "timm_eva02"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        vit_model *model;
+        vit_error error;
+        spoiled s = take(names[i]);
+        json_object_del(json_object_get(s.config, "model_args"), "global_pool");
+        char *config = json_dumps(s.config, 0);
+        put_file("config.json", config);
+        assert_int_equal(
+            vit_safetensors_write("model.safetensors", s.tensors, s.count, NULL, 0, &error),
+            VIT_OK);
+        if (vit_model_load(&model, ".", &error) != VIT_OK) fail_msg("%s", error.message);
+        vit_model_free(model);
+        free(config);
+        json_decref(s.config);
+        vit_tensors_close(s.file);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_DIRECTORY(test_tensors),
-        IN_DIRECTORY(test_configs),
-        IN_DIRECTORY(test_answered_as),
-        IN_DIRECTORY(test_keys_count),
+        IN_DIRECTORY(test_tensors),     IN_DIRECTORY(test_configs),
+        IN_DIRECTORY(test_answered_as), IN_DIRECTORY(test_keys_count),
+        IN_DIRECTORY(test_values),      IN_DIRECTORY(test_pool_beside_arguments),
     };
     find_project();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -402,11 +402,11 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
     vit_status status = check_data(m, d, error);
     const bool lists = m->file.scoring == VIT_SCORING_SIGMOID && all->callback;
     if (status == VIT_OK && m->file.scoring != VIT_SCORING_SOFTMAX && !lists)
-        status = vit_fail(
-            error, VIT_ERROR_UNSUPPORTED,
-            "the model's scores are no probabilities of one class a picture (\"%s\"): "
-            "it has no accuracy; %s",
-            vit_scoring_name(m->file.scoring), measured[m->file.scoring]);
+        status =
+            vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                     "the model's scores are no probabilities of one class a picture (\"%s\"): "
+                     "it has no accuracy; %s",
+                     vit_scoring_name(m->file.scoring), measured[m->file.scoring]);
     if (status == VIT_OK && writes) status = check_text_data(m, d, error);
     if (status == VIT_OK) status = choose(&c, &loader, t, d, o->split, error);
     if (status == VIT_OK && c.count == 0)

@@ -1,7 +1,6 @@
 /* The parameter table and its views. One walk over the network, `network` below, names every
- * tensor, gives its shape, and says to which pointer of the views it belongs. The walk that makes
- * the table's rows and the walk that binds the pointers to these rows are the same functions, so
- * they cannot disagree. */
+ * tensor, gives its shape, and says to which pointer of the views it belongs. The same functions
+ * make the table's rows and bind the pointers to them, so they cannot disagree. */
 #include "vit/model/parameters.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -425,6 +424,7 @@ static void head(walk *w, vit_weights *v, vit_gradients *g) {
     case VIT_HEAD_COUNT:
         break;
     case VIT_HEAD_LINEAR:
+    case VIT_HEAD_PROJECTION:
     case VIT_HEAD_TANH:
         if (!c->tied) {
             linear(w, "head", features, classes, c->head_bias, &v->head[0], &g->head[0]);
@@ -434,9 +434,6 @@ static void head(walk *w, vit_weights *v, vit_gradients *g) {
             v->head[0].bias = value(w, p);
             g->head[0].bias = gradient(w, p);
         }
-        break;
-    case VIT_HEAD_PROJECTION:
-        linear(w, "head", features, classes, c->head_bias, &v->head[0], &g->head[0]);
         break;
     case VIT_HEAD_MLP: /* named as the modules of an nn.Sequential(Linear, GELU, Linear) */
         linear(w, "head.0", features, c->mlp, true, &v->head[0], &g->head[0]);
