@@ -626,6 +626,34 @@ class vit_label_evaluation(Structure):
     ]
 
 
+class vit_embedder_options(Structure):
+    _fields_ = [
+        ("config", c_char_p),
+        ("threads", c_int),
+        ("cpu", c_char_p),
+        ("precision", c_int),
+    ]
+
+
+class vit_embedder_info(Structure):
+    _fields_ = [
+        ("features", c_size_t),
+        ("length", c_size_t),
+        ("vocabulary", c_size_t),
+        ("parameters", c_size_t),
+        ("scale", c_double),
+        ("bias", c_double),
+        ("scoring", c_int),
+    ]
+
+
+class vit_embed_texts_options(Structure):
+    _fields_ = [
+        ("cut", c_bool),
+        ("unit", c_bool),
+    ]
+
+
 # name: (result, parameters)
 FUNCTIONS = {
     "vit_version": (c_char_p, []),
@@ -749,4 +777,15 @@ FUNCTIONS = {
     "vit_evaluate_labels": (c_int, [c_void_p, POINTER(vit_evaluate_options),
         POINTER(vit_label_evaluation), POINTER(vit_error)]),
     "vit_label_evaluation_clear": (None, [POINTER(vit_label_evaluation)]),
+    "vit_embedder_load": (c_int, [POINTER(c_void_p), c_char_p, POINTER(vit_embedder_options),
+        POINTER(vit_error)]),
+    "vit_embedder_free": (None, [c_void_p]),
+    "vit_embedder_describe": (vit_embedder_info, [c_void_p]),
+    "vit_embed_texts": (c_int, [c_void_p, POINTER(c_char_p), c_size_t,
+        POINTER(vit_embed_texts_options), POINTER(c_float), POINTER(vit_error)]),
+    "vit_model_load_words": (c_int, [POINTER(c_void_p), c_char_p, POINTER(vit_model_options),
+        POINTER(c_char_p), c_size_t, POINTER(vit_error)]),
+    "vit_convert_words": (c_int, [POINTER(vit_convert_options), POINTER(c_char_p), c_size_t,
+        POINTER(vit_error)]),
+    "vit_embedder_tokens": (c_size_t, [c_void_p, c_char_p]),
 }

@@ -554,6 +554,8 @@ int main(void) {
         PYTORCH("prefix_mean"),
         PYTORCH("tanh"),
         PYTORCH("projection_bias"),
+        PYTORCH("cosine"),
+        PYTORCH("cosine_map"),
         PYTORCH("relative"),
         PYTORCH("relative_class"),
         PYTORCH("relative_shared"),

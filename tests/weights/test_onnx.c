@@ -198,6 +198,7 @@ static void test_structure(void **state) {
         "{\"pool\": \"map\", \"norm_pre\": true, \"activation\": \"gelu_tanh\"}",
         "{\"pool\": \"class_mean\", \"gated\": true, \"activation\": \"silu\", \"head\": \"mlp\"}",
         "{\"pool\": \"class_dist\", \"head_bias\": false, \"head_dim\": 5, \"depth\": 12}",
+        "{\"head\": \"cosine\", \"projection\": 6, \"head_bias\": false}",
     };
     for (size_t i = 0; i < sizeof networks / sizeof *networks; i++) {
         check_file(networks[i], VIT_F32, "");

@@ -1,9 +1,11 @@
 /* Models, and what all of vit/api needs to work with one. */
 #include "vit/api/internal.h"
+#include "vit/api/words.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/parallel.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/weights/published.h"
+#include "vit/words.h"
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -147,20 +149,43 @@ static vit_status turn(vit_preprocessing *p, vit_turn turn, vit_error *error) {
     return VIT_OK;
 }
 
+/* The head of labels in words, where the model has such. */
+static vit_status take_words(vit_word_head *words, bool *wanted, const char *path,
+                             const vit_model_options *o, const vit_templates *templates,
+                             vit_error *error) {
+    const vit_word_labels labels = {.labels = o->labels,
+                                    .templates = templates->texts,
+                                    .template_count = templates->count,
+                                    .config = o->config,
+                                    .cpu = o->cpu};
+    const vit_status status = vit_words_wanted(wanted, path, &labels, error);
+    if (status != VIT_OK || !*wanted) return status;
+    return vit_word_head_make(words, path, &labels, error);
+}
+
 /* bytes: of a file, which `path` names in messages; NULL: the file at `path` is read. */
 static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes,
-                       const vit_model_options *options, vit_error *error) {
+                       const vit_model_options *options, vit_templates templates,
+                       vit_error *error) {
     const vit_model_options usual = {0}, *o = options ? options : &usual;
     vit_model_file file = {0};
+    vit_word_head words = {0};
     const vit_kernels *kernels;
     int threads;
+    bool in_words;
     *out = NULL;
     vit_status status = vit_choose(&kernels, &threads, o->cpu, 1, o->precision, error);
-    if (status != VIT_OK) return status;
+    if (status == VIT_OK)
+        status = take_words(&words, &in_words, bytes ? NULL : path, o, &templates, error);
+    if (status != VIT_OK) {
+        vit_word_head_clear(&words);
+        return status;
+    }
     const vit_exec packs = {.kernels = kernels, .threads = 1, .precision = o->precision};
     const vit_wanted wanted = {.config = o->config,
                                .as = o->as,
-                               .labels = o->labels,
+                               .labels = in_words ? NULL : o->labels,
+                               .words = in_words ? &words : NULL,
                                .height = o->height,
                                .width = o->width,
                                .packs = &packs};
@@ -173,23 +198,30 @@ static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes
     if (status == VIT_OK) status = turn(&file.preprocessing, o->turn, error);
     if (status == VIT_OK) status = vit_model_from_file(out, &file, error);
     vit_model_file_clear(&file);
+    vit_word_head_clear(&words);
     vit_fpmode_leave(host);
     return status;
 }
 
 vit_status vit_model_load(vit_model **out, const char *path, vit_error *error) {
-    return load(out, path, NULL, NULL, error);
+    return load(out, path, NULL, NULL, (vit_templates){0}, error);
 }
 
 vit_status vit_model_load_with(vit_model **out, const char *path, const vit_model_options *options,
                                vit_error *error) {
-    return load(out, path, NULL, options, error);
+    return load(out, path, NULL, options, (vit_templates){0}, error);
+}
+
+vit_status vit_model_load_words(vit_model **out, const char *path, const vit_model_options *options,
+                                const char *const *templates, size_t template_count,
+                                vit_error *error) {
+    return load(out, path, NULL, options, (vit_templates){templates, template_count}, error);
 }
 
 vit_status vit_model_load_memory(vit_model **out, const void *bytes, size_t size, const char *name,
                                  const vit_model_options *options, vit_error *error) {
     const vit_bytes whole = {(uint8_t *)bytes, size};
-    return load(out, name, &whole, options, error);
+    return load(out, name, &whole, options, (vit_templates){0}, error);
 }
 
 void vit_model_free(vit_model *m) {

@@ -1,4 +1,5 @@
 /* vit_convert: a model in another library's layout, or as one file of ours in another type. */
+#include "vit/api/words.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -9,6 +10,7 @@
 #include "vit/weights/export/onnx.h"
 #include "vit/weights/layout/save.h"
 #include "vit/weights/published.h"
+#include "vit/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,6 +52,7 @@ VIT_CHECK_ROWS(takes_int8, VIT_TARGET_COUNT);
 VIT_CHECK_ROWS(files, VIT_TARGET_COUNT);
 
 typedef struct conversion {
+    vit_templates templates;
     const vit_convert_options *options;
     vit_target target;
     vit_dtype dtype;
@@ -238,13 +241,31 @@ static vit_status export(conversion *c, vit_error *error) {
                           : write_directory(c, error);
 }
 
+static vit_status load(conversion *c, vit_error *error) {
+    const vit_convert_options *o = c->options;
+    const vit_word_labels labels = {.labels = o->labels,
+                                    .templates = c->templates.texts,
+                                    .template_count = c->templates.count,
+                                    .config = o->config};
+    vit_word_head words = {0};
+    bool in_words;
+    vit_status status = vit_words_wanted(&in_words, o->in, &labels, error);
+    if (status == VIT_OK && in_words) status = vit_word_head_make(&words, o->in, &labels, error);
+    if (status == VIT_OK)
+        status = vit_published_load(&c->model, o->in,
+                                    &(vit_wanted){.config = o->config,
+                                                  .as = o->as,
+                                                  .labels = in_words ? NULL : o->labels,
+                                                  .words = in_words ? &words : NULL},
+                                    error);
+    vit_word_head_clear(&words);
+    return status;
+}
+
 static vit_status convert(conversion *c, vit_error *error) {
     const vit_convert_options *o = c->options;
     vit_status status = check_options(c, error);
-    if (status == VIT_OK)
-        status = vit_published_load(
-            &c->model, o->in, &(vit_wanted){.config = o->config, .as = o->as, .labels = o->labels},
-            error);
+    if (status == VIT_OK) status = load(c, error);
     if (status != VIT_OK) return status;
     if (o->layout &&
         (vit_config_has_decoder(&c->model.config) || !vit_config_takes_pictures(&c->model.config)))
@@ -260,8 +281,13 @@ static vit_status convert(conversion *c, vit_error *error) {
 }
 
 vit_status vit_convert(const vit_convert_options *options, vit_error *error) {
+    return vit_convert_words(options, NULL, 0, error);
+}
+
+vit_status vit_convert_words(const vit_convert_options *options, const char *const *templates,
+                             size_t template_count, vit_error *error) {
     const vit_convert_options none = {0};
-    conversion c = {.options = options ? options : &none};
+    conversion c = {.options = options ? options : &none, .templates = {templates, template_count}};
     const vit_fpmode host = vit_fpmode_enter();
     const vit_status status = convert(&c, error);
     vit_fpmode_leave(host);

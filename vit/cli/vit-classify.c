@@ -23,7 +23,8 @@ static const char *const formats[] = {"text", "json", "csv", NULL};
 VIT_CHECK_ROWS(formats, FORMATS + 1);
 
 typedef struct settings {
-    const char *model, *config, *as, *labels, *files_from, *out;
+    const char *model, *config, *as, *labels, *labels_file, *files_from, *out;
+    vit_option_list templates;
     uint64_t top;    /* 0: not said */
     vit_steps shard; /* part `steps` of `schedule`; 0: all */
     uint64_t threads;
@@ -52,6 +53,8 @@ static const vit_option options[] = {
     VIT_CONFIG_OPTION(settings),
     VIT_AS_OPTION(settings),
     VIT_LABELS_OPTION(settings),
+    VIT_LABELS_FILE_OPTION(settings),
+    VIT_TEMPLATE_OPTION(settings),
     VIT_SIZE_OPTION(settings),
     VIT_TURN_OPTION(settings),
     {VIT_FLAG("list", list), .help = "list the named models with their training data and\n"
@@ -115,6 +118,8 @@ static const vit_command command = {
              "      the three likeliest answers, with their probabilities\n"
              "  find scans -name '*.png' | vit-classify --json --files-from - >answers.jsonl\n"
              "      thousands of pictures with the model mnist, for another program\n"
+             "  vit-classify --model clip/ --labels cat,dog,\"a red bus\" photo.jpg\n"
+             "      CLIP or SigLIP, with classes in your own words\n"
              "  vit-classify --model vit_small/ --embed --recursive photos --out photos.npy\n"
              "      a row of features for every picture in a directory\n"
              "  vit-classify --files-from list --json --shard 2/8 >answers.2\n"
@@ -207,22 +212,28 @@ static vit_status open_classifier(classifier *c, vit_error *error) {
     vit_session_options choice = {.threads = (int)c->settings->threads,
                                   .cpu = vit_chosen_cpu(),
                                   .precision = (vit_precision)c->settings->precision};
+    const char *labels;
+    vit_status status =
+        vit_chosen_labels(&labels, c->settings->labels, c->settings->labels_file, error);
+    if (status != VIT_OK) return status;
     const vit_model_options opening = {.config = c->settings->config,
                                        .as = c->settings->as,
-                                       .labels = c->settings->labels,
+                                       .labels = labels,
                                        .height = c->settings->size.height,
                                        .width = c->settings->size.width,
                                        .turn = (vit_turn)c->settings->turn,
                                        .cpu = choice.cpu,
                                        .precision = choice.precision};
-    vit_status status = vit_load_named_model(&c->model, c->settings->model, &opening, error);
+    status = vit_load_named_words(&c->model, c->settings->model, &opening, &c->settings->templates,
+                                  error);
     if (status == VIT_OK && !c->settings->embed && !vit_model_describe(c->model).has_head) {
         const bool writes = vit_text_describe(c->model).writes;
         status = vit_fail(
             error, VIT_ERROR_ARGUMENT,
             writes ? "%s writes texts and knows no classes: vit-read asks it"
-                   : "%s is a backbone without a head, it knows no classes: --embed writes "
-                     "its features, vit-train --init gives it a head",
+                   : "%s is a backbone without a head, it knows no classes: --labels cat,dog gives "
+                     "a CLIP or SigLIP model words as classes, --embed writes features, vit-train "
+                     "--init gives it a head",
             c->settings->model);
     }
     if (status == VIT_OK) status = vit_session_new(&c->session, c->model, &choice, error);

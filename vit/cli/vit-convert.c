@@ -4,9 +4,11 @@
 #include "vit/base/sys.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/program.h"
+#include "vit/words.h"
 
 typedef struct settings {
-    const char *config, *as, *labels;
+    const char *config, *as, *labels, *labels_file;
+    vit_option_list templates;
     int layout, type; /* of the words below; layout -1: this program's own */
     bool force;
 } settings;
@@ -37,6 +39,8 @@ static const vit_option options[] = {
      .help = "in place of the config.json beside the weights"},
     VIT_AS_OPTION(settings),
     VIT_LABELS_OPTION(settings),
+    VIT_LABELS_FILE_OPTION(settings),
+    VIT_TEMPLATE_OPTION(settings),
 };
 
 static const vit_command command = {
@@ -54,7 +58,9 @@ static const vit_command command = {
              "  vit-convert vit_base_patch16_224/ base.safetensors --dtype bf16\n"
              "      one file, half as large\n"
              "  vit-convert vit_base_patch16_224/ base8.safetensors --dtype int8\n"
-             "      one of about a quarter, which answers in int8\n",
+             "      one of about a quarter, which answers in int8\n"
+             "  vit-convert --labels-file words.txt clip/ words.safetensors\n"
+             "      CLIP with these words as its classes, an ordinary model\n",
     .operands = "IN OUT",
     .notes = "A model that a layout cannot express is refused with the reason; onnx and\n"
              "pytorch take every model.\n"
@@ -71,19 +77,21 @@ static void say_note(const char *text, void *user) {
 /* Returns the exit status. */
 static int run(const settings *s, const char *in, const char *out) {
     char *path;
+    const char *labels;
     vit_error error;
-    vit_status status = vit_find_model(&path, in, &error);
+    vit_status status = vit_chosen_labels(&labels, s->labels, s->labels_file, &error);
+    if (status == VIT_OK) status = vit_find_model(&path, in, &error);
     if (status == VIT_OK) {
         const vit_convert_options choice = {.in = path,
                                             .config = s->config,
                                             .as = s->as,
-                                            .labels = s->labels,
+                                            .labels = labels,
                                             .out = out,
                                             .layout = s->layout < 0 ? NULL : layouts[s->layout],
                                             .type = types[s->type],
                                             .force = s->force,
                                             .note = say_note};
-        status = vit_convert(&choice, &error);
+        status = vit_convert_words(&choice, s->templates.values, s->templates.count, &error);
         vit_free(path);
     }
     return status == VIT_OK ? VIT_EXIT_OK : vit_say_error(&command, &error);

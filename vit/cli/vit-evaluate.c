@@ -15,8 +15,9 @@
 #include "vit/texts.h"
 
 typedef struct settings {
-    const char *model, *config, *as, *labels, *data, *predictions, *confusion_csv, *confusion_svg,
-        *logits;
+    const char *model, *config, *as, *labels, *labels_file, *data, *predictions;
+    const char *confusion_csv, *confusion_svg, *logits;
+    vit_option_list templates;
     int split; /* vit_split */
     uint64_t batch, threads, knn;
     vit_size size; /* 0: the model's own */
@@ -39,6 +40,8 @@ static const vit_option options[] = {
     VIT_CONFIG_OPTION(settings),
     VIT_AS_OPTION(settings),
     VIT_LABELS_OPTION(settings),
+    VIT_LABELS_FILE_OPTION(settings),
+    VIT_TEMPLATE_OPTION(settings),
     VIT_SIZE_OPTION(settings),
     VIT_TURN_OPTION(settings),
     {VIT_OPTION(TEXT, "data", data, "DATA"), .help = VIT_DATA_HELP, .required = true},
@@ -178,15 +181,18 @@ static void on_note(const char *text, void *user) {
 static vit_status measure(const settings *s, vit_model **model, predictions *p,
                           vit_evaluation *result, vit_label_evaluation *labels, vit_error *error) {
     const bool writes = vit_cluster_rank(p->cluster) == 0;
+    const char *words;
+    vit_status status = vit_chosen_labels(&words, s->labels, s->labels_file, error);
+    if (status != VIT_OK) return status;
     const vit_model_options opening = {.config = s->config,
                                        .as = s->as,
-                                       .labels = s->labels,
+                                       .labels = words,
                                        .height = s->size.height,
                                        .width = s->size.width,
                                        .turn = (vit_turn)s->turn,
                                        .cpu = vit_chosen_cpu(),
                                        .precision = (vit_precision)s->precision};
-    vit_status status = vit_load_named_model(model, s->model, &opening, error);
+    status = vit_load_named_words(model, s->model, &opening, &s->templates, error);
     vit_evaluate_options choice = {.data = s->data,
                                    .split = (vit_split)s->split,
                                    .batch = (size_t)s->batch,
@@ -272,7 +278,8 @@ static int probe(const settings *s) {
                                  .precision = (vit_precision)s->precision};
     vit_model *model = NULL;
     vit_error error;
-    if (for_one_class(s) || s->labels || s->split != VIT_SPLIT_TEST)
+    if (for_one_class(s) || s->labels || s->labels_file || s->templates.count > 0 ||
+        s->split != VIT_SPLIT_TEST)
         return vit_say_usage(&command,
                              "--knn and --linear-probe answer the test part by the features of the "
                              "training part: --predictions, --logits, --confusion, --labels and "

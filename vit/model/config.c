@@ -93,6 +93,10 @@ static vit_status check_choices(const vit_config *c, vit_error *error) {
                         "\"rope_base\" is %g and \"rope_offset\" %g, expected above 0 to 1e9 and "
                         "-4096 to 4096",
                         c->rope_base, c->rope_offset);
+    if (c->projection > 0 && !vit_heads[c->head].unit)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"projection\" %zu is of \"head\" \"cosine\", which is \"%s\"",
+                        c->projection, vit_heads[c->head].name);
     if (vit_heads[c->head].layers == 0 && !vit_config_has_decoder(c) &&
         c->classes != vit_config_features(c))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
@@ -137,8 +141,9 @@ static vit_status check_decoder(const vit_config *c, vit_error *error) {
     return VIT_OK;
 }
 
-/* What needs a decoder, and there is none. */
+/* What needs a decoder, and there is none; a tower of texts does not. */
 static vit_status check_alone(const vit_config *c, vit_error *error) {
+    if (c->tower) return VIT_OK;
     if (!vit_config_takes_pictures(c))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"stem\" \"%s\" is for networks with a \"decoder\", which is missing",
@@ -224,8 +229,14 @@ size_t vit_config_features(const vit_config *c) {
     return vit_pools[c->pool].two ? 2 * c->dim : c->dim;
 }
 
+size_t vit_config_head_inputs(const vit_config *c) {
+    if (vit_heads[c->head].layers > 1) return c->mlp;
+    return vit_heads[c->head].unit && c->projection > 0 ? c->projection : vit_config_features(c);
+}
+
 size_t vit_config_embedding(const vit_config *c) {
-    return vit_heads[c->head].projects ? c->classes : vit_config_features(c);
+    if (vit_heads[c->head].projects) return c->classes;
+    return vit_heads[c->head].unit ? vit_config_head_inputs(c) : vit_config_features(c);
 }
 
 bool vit_config_norms_embedding(const vit_config *c) {
@@ -292,6 +303,7 @@ size_t vit_config_multiply_adds(const vit_config *c) {
                        (c->pool_plain ? d * d : 2 * d * d + 2 * d * vit_config_pool_mlp(c));
     const size_t tanh = vit_heads[c->head].squashes ? features * features : 0;
     const size_t heads[] = {0, features * c->classes, features * c->mlp + c->mlp * c->classes};
+    const size_t unit = c->projection * (features + c->classes);
     return stem_multiply_adds(c) + c->depth * block + (vit_pools[c->pool].attends ? map : 0) +
-           heads[vit_heads[c->head].layers] + tanh + decoder;
+           (c->projection > 0 ? unit : heads[vit_heads[c->head].layers]) + tanh + decoder;
 }

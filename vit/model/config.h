@@ -91,6 +91,8 @@ typedef enum vit_head {
     VIT_HEAD_PROJECTION, /* a backbone whose features are Linear(dim, classes): CLIP, without bias
                           */
     VIT_HEAD_TANH,       /* Linear(dim, dim), tanh, Linear(dim, classes): Google's "pre_logits" */
+    VIT_HEAD_COSINE, /* Linear(dim, projection) without bias, or nothing where that is 0; length 1;
+                        Linear(.., classes), whose rows are texts: CLIP with words as its classes */
     VIT_HEAD_COUNT,
 } vit_head;
 
@@ -141,6 +143,7 @@ typedef struct vit_head_row {
     size_t layers; /* linear ones; 0: logits are the features */
     bool projects; /* logits are the features, too, and made by its layers */
     bool squashes; /* a layer of the features' width and tanh come before its layers */
+    bool unit;     /* what its last layer reads has length 1 */
     vit_layout_limit limit;
 } vit_head_row;
 
@@ -268,8 +271,9 @@ size_t vit_config_head_dim(const vit_config *config);  /* d_k, width of an atten
 size_t vit_config_attention_dim(const vit_config *config); /* A: all heads, h d_k */
 size_t vit_config_pool_heads(const vit_config *config);    /* of the map pooling */
 size_t vit_config_pool_mlp(const vit_config *config);
-size_t vit_config_hidden(const vit_config *config);    /* outputs of fc1: M, gated 2 M */
-size_t vit_config_features(const vit_config *config);  /* F, what the head sees: D or 2 D */
+size_t vit_config_hidden(const vit_config *config);      /* outputs of fc1: M, gated 2 M */
+size_t vit_config_features(const vit_config *config);    /* F, what the head sees: D or 2 D */
+size_t vit_config_head_inputs(const vit_config *config); /* of its last layer: F, M or projection */
 size_t vit_config_embedding(const vit_config *config); /* features as others get them: F, or what a
                                                           projection makes of them */
 

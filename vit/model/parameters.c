@@ -435,6 +435,12 @@ static void head(walk *w, vit_weights *v, vit_gradients *g) {
             g->head[0].bias = gradient(w, p);
         }
         break;
+    case VIT_HEAD_COSINE:
+        if (c->projection > 0)
+            linear(w, "head_proj", features, c->projection, false, &v->head[0], &g->head[0]);
+        linear(w, "head", vit_config_head_inputs(c), classes, c->head_bias, &v->head[1],
+               &g->head[1]);
+        break;
     case VIT_HEAD_MLP: /* named as the modules of an nn.Sequential(Linear, GELU, Linear) */
         linear(w, "head.0", features, c->mlp, true, &v->head[0], &g->head[0]);
         linear(w, "head.2", c->mlp, classes, c->head_bias, &v->head[1], &g->head[1]);

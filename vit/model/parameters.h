@@ -172,7 +172,7 @@ typedef struct vit_weights {
     vit_map_weights map;
     vit_linear attention_pool;   /* [1][D], sequence pooling */
     vit_linear pre_logits;       /* [F][F], before tanh and the head; weight NULL: there is none */
-    vit_linear head[2];          /* head[1].weight NULL: a linear head */
+    vit_linear head[2];          /* the second of MLP and cosine; out 0: there is none */
     vit_linear memory_proj;      /* of a decoder; out 0: cross-attention reads the encoder's states
                                     themselves */
     struct vit_weights *decoder; /* owned; NULL: there is none */

@@ -80,7 +80,11 @@ const vit_head_row vit_heads[] = {
     {.name = "tanh",
      .layers = 1,
      .squashes = true,
-     .limit = {ALL, "its head has a tanh layer before it"}}};
+     .limit = {ALL, "its head has a tanh layer before it"}},
+    {.name = "cosine",
+     .layers = 1,
+     .unit = true,
+     .limit = {ALL, "its head compares directions, of pictures and of texts"}}};
 VIT_CHECK_ROWS(vit_heads, VIT_HEAD_COUNT);
 
 const vit_norm_row vit_norms[] = {{.name = "pre"},
@@ -170,7 +174,7 @@ vit_config vit_config_default(void) {
 
 /* ---- which rows a stack has ---- */
 
-enum { MOST_ROWS = 64 };
+enum { MOST_ROWS = 80 };
 
 /* A decoder's keys in the order in which they are written, the first DECODER_ALWAYS always, the
  * others where they differ from the default. */

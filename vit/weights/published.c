@@ -4,6 +4,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json_out.h"
+#include "vit/formats/label_list.h"
 #include "vit/tensors/checksum.h"
 #include "vit/weights/configs/their_config.h"
 #include "vit/weights/file/labels.h"
@@ -45,22 +46,25 @@ static vit_status find_beside(json_t **object, char **found, const char *path,
     return VIT_OK;
 }
 
+vit_status vit_published_config(json_t **object, char **path, const char *weights,
+                                const char *config, vit_error *error) {
+    static const char *const names[] = {"config.json", "open_clip_config.json", NULL};
+    *object = NULL;
+    *path = NULL;
+    if (!config) return weights ? find_beside(object, path, weights, names, error) : VIT_OK;
+    *path = vit_strdup(config);
+    return *path ? read_json(object, config, error)
+                 : vit_fail_memory(error, "a path", strlen(config));
+}
+
 /* Reads the config files. weights: a path; NULL: the weights are in memory. */
 static vit_status configs_open(vit_configs *c, const char *weights, const char *config,
                                vit_error *error) {
-    static const char *const names[] = {"config.json", "open_clip_config.json", NULL};
     static const char *const processors[] = {"preprocessor_config.json", "processor_config.json",
                                              NULL};
     static const char *const generations[] = {"generation_config.json", NULL};
-    vit_status status = VIT_OK;
     *c = (vit_configs){0};
-    if (config) {
-        c->path = vit_strdup(config);
-        status = c->path ? read_json(&c->object, config, error)
-                         : vit_fail_memory(error, "a path", strlen(config));
-    } else if (weights) {
-        status = find_beside(&c->object, &c->path, weights, names, error);
-    }
+    vit_status status = vit_published_config(&c->object, &c->path, weights, config, error);
     if (status == VIT_OK && config)
         status = find_beside(&c->processor, &c->processor_path, config, processors, error);
     if (status == VIT_OK && !c->processor && weights) {
@@ -157,6 +161,9 @@ static char *origin(const vit_binding *b, const vit_configs *c, const char *as) 
     vit_json_text(&json, "layout", b->layout->name);
     if (json_is_string(name)) vit_json_text(&json, "architecture", json_string_value(name));
     if (as) vit_json_text(&json, "as", as);
+    if (c->words)
+        vit_json_texts(&json, "templates", (const char *const *)c->words->templates,
+                       c->words->template_count);
     vit_json_close(&json, '}');
     return vit_json_take(&json);
 }
@@ -174,10 +181,44 @@ static vit_status take_labels(vit_model_file *m, vit_their_config *d, vit_error 
     return VIT_OK;
 }
 
+/* ---- words as classes ---- */
+
+/* The network whose features were compared with texts gets these as the rows of its head. */
+static vit_status add_words(vit_config *c, vit_binding *b, const vit_word_head *words,
+                            const char *config, vit_error *error) {
+    const bool projects = vit_heads[c->head].projects;
+    if (vit_config_has_head(c) || c->classes != words->width)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: words cannot be its classes: by %s pictures have %zu %s, texts %zu "
+                        "features",
+                        vit_tensors_name(b->file), config, c->classes,
+                        vit_config_has_head(c) ? "classes" : "features", words->width);
+    c->head = VIT_HEAD_COSINE;
+    c->projection = projects ? c->classes : 0;
+    c->classes = words->count;
+    c->head_bias = words->has_bias;
+    vit_binding_take_words(b);
+    return VIT_OK;
+}
+
+/* The rows of the head, and its bias, which is the same for all classes. */
+static void load_words(const vit_store *store, const vit_word_head *words) {
+    const vit_parameter *weight = vit_table_find(store->table, "head.weight");
+    const vit_parameter *bias = vit_table_find(store->table, "head.bias");
+    memcpy(vit_store_place(store, weight), words->rows, weight->count * sizeof *words->rows);
+    vit_store_keep(store, weight);
+    for (size_t i = 0; bias && i < bias->count; i++) vit_store_place(store, bias)[i] = words->bias;
+}
+
+static vit_status take_words(vit_model_file *m, const vit_word_head *words, vit_error *error) {
+    m->scoring = words->scoring;
+    return vit_labels_copy(&m->labels, (const char *const *)words->labels, words->count, error);
+}
+
 /* Makes the table of m->config and loads its values. b: [count] the bindings of the file's parts.
  */
 static vit_status load_values(vit_model_file *m, const vit_binding *b, size_t count,
-                              const vit_their_config *d, const vit_exec *packs, vit_error *error) {
+                              const vit_their_config *d, const vit_configs *c, vit_error *error) {
     vit_store store;
     vit_exec room;
     vit_status status = vit_table_new(&m->table, &m->config, error);
@@ -185,9 +226,10 @@ static vit_status load_values(vit_model_file *m, const vit_binding *b, size_t co
     for (size_t i = 0; i < count && status == VIT_OK; i++)
         status = vit_binding_check(&b[i], &m->table, d->name, error);
     if (status != VIT_OK) return status;
-    status = vit_store_open(&store, m, vit_packs_for(&room, packs, b[0].file), error);
+    status = vit_store_open(&store, m, vit_packs_for(&room, c->packs, b[0].file), error);
     for (size_t i = 0; i < count && status == VIT_OK; i++)
         status = vit_binding_load(&store, &b[i], d->name, error);
+    if (status == VIT_OK && c->words) load_words(&store, c->words);
     vit_store_close(&store);
     return status;
 }
@@ -211,10 +253,11 @@ static vit_status follow_pictures(vit_model_file *m, const vit_their_config *d,
                                 error);
 }
 
-static vit_status build(vit_model_file *m, const vit_binding *b, vit_their_config *d,
+static vit_status build(vit_model_file *m, vit_binding *b, vit_their_config *d,
                         const vit_configs *c, vit_error *error) {
     vit_status status = vit_config_of_tensors(&m->config, b, d, error);
-    if (status == VIT_OK) status = load_values(m, b, 1, d, c->packs, error);
+    if (status == VIT_OK && c->words) status = add_words(&m->config, b, c->words, d->name, error);
+    if (status == VIT_OK) status = load_values(m, b, 1, d, c, error);
     m->position_rule = d->position_rule != VIT_UNSPECIFIED
                            ? (vit_position_rule)d->position_rule
                            : b->layout->positions[c->object != NULL];
@@ -225,8 +268,9 @@ static vit_status build(vit_model_file *m, const vit_binding *b, vit_their_confi
         d->input_width = c->width;
     }
     if (status == VIT_OK) status = follow_pictures(m, d, c, error);
-    if (status == VIT_OK) status = take_labels(m, d, error);
     m->scoring = d->scoring;
+    if (status == VIT_OK)
+        status = c->words ? take_words(m, c->words, error) : take_labels(m, d, error);
     /* a softmax of one number is always 1 */
     if (status == VIT_OK && m->config.classes == 1 && m->scoring == VIT_SCORING_SOFTMAX)
         m->scoring = VIT_SCORING_SIGMOID;
@@ -256,7 +300,7 @@ static vit_status build_parts(vit_model_file *m, const vit_binding parts[2],
                               const vit_configs *c, vit_error *error) {
     vit_status status = vit_config_of_tensors(&m->config, &parts[0], d, error);
     if (status == VIT_OK) status = vit_complete_decoder(&m->config, reader, d, &parts[1], error);
-    if (status == VIT_OK) status = load_values(m, parts, 2, d, c->packs, error);
+    if (status == VIT_OK) status = load_values(m, parts, 2, d, c, error);
     m->position_rule = parts[0].layout->positions[true];
     m->writing = reader->writing;
     m->recipe = origin(&parts[1], c, "hf");
@@ -383,6 +427,7 @@ static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
         c.width = wanted->width;
         c.packs = wanted->packs;
         c.as = wanted->as;
+        c.words = wanted->words;
         if (status == VIT_OK) /* big_vision's "scan" */
             status = vit_tensors_unstack(file, "/encoderblock/", "/encoderblock_%zu/", error);
         if (status == VIT_OK) status = vit_published_build(out, file, &c, error);

@@ -7,14 +7,16 @@
 #include "vit/formats/json.h"
 #include "vit/tensors/tensors.h"
 #include "vit/weights/file/model_file.h"
+#include "vit/weights/word_head.h"
 
 /* What the caller asks for beside the weights; zeroed: nothing. All is borrowed. */
 typedef struct vit_wanted {
-    const char *config;    /* path of the config file; NULL: config.json beside the weights */
-    const char *as;        /* the library as which pictures are answered; NULL: the weights' own */
-    const char *labels;    /* as for vit_labels_set, or NULL */
-    size_t height, width;  /* the size to which the model will be resized afterwards, or 0 */
-    const vit_exec *packs; /* as for vit_model_file_load */
+    const char *config; /* path of the config file; NULL: config.json beside the weights */
+    const char *as;     /* the library as which pictures are answered; NULL: the weights' own */
+    const char *labels; /* as for vit_labels_set, or NULL */
+    const vit_word_head *words; /* the classes of a tower of pictures; or NULL */
+    size_t height, width;       /* the size to which the model will be resized afterwards, or 0 */
+    const vit_exec *packs;      /* as for vit_model_file_load */
 } vit_wanted;
 
 /* Loads a model file of ours, or weights in one of the layouts of layout_tables.c, from whatever
@@ -31,6 +33,11 @@ vit_status vit_published_load(vit_model_file *out, const char *path, const vit_w
 vit_status vit_published_parse(vit_model_file *out, const vit_bytes *bytes, const char *name,
                                const vit_wanted *wanted, vit_error *error);
 
+/* *object: the config at the path `config`, or with NULL the one beside the file `weights`, and
+ * *path where it is, freed by vit_free; *object NULL: there is none. Errors: IO, FORMAT, MEMORY. */
+vit_status vit_published_config(json_t **object, char **path, const char *weights,
+                                const char *config, vit_error *error);
+
 /* The config files beside the weights, read, and what the caller wants. */
 typedef struct vit_configs {
     char *path, *processor_path; /* of config.json and preprocessor_config.json */
@@ -38,6 +45,7 @@ typedef struct vit_configs {
     size_t height, width;        /* as in vit_wanted */
     const vit_exec *packs;       /* as in vit_wanted */
     const char *as;              /* as in vit_wanted */
+    const vit_word_head *words;  /* as in vit_wanted */
     char *generation_path;       /* of generation_config.json, for networks that write texts */
     json_t *generation;          /* NULL: there is no such file */
 } vit_configs;

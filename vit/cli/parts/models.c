@@ -7,6 +7,7 @@
 
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/words.h"
 
 static const char ending[] = ".safetensors";
 
@@ -156,11 +157,16 @@ vit_status vit_find_model(char **path, const char *name, vit_error *error) {
 
 vit_status vit_load_named_model(vit_model **out, const char *name, const vit_model_options *options,
                                 vit_error *error) {
+    return vit_load_named_words(out, name, options, &(vit_option_list){.count = 0}, error);
+}
+
+vit_status vit_load_named_words(vit_model **out, const char *name, const vit_model_options *options,
+                                const vit_option_list *templates, vit_error *error) {
     char *path;
     *out = NULL;
     vit_status status = vit_find_model(&path, name, error);
     if (status != VIT_OK) return status;
-    status = vit_model_load_with(out, path, options, error);
+    status = vit_model_load_words(out, path, options, templates->values, templates->count, error);
     vit_free(path);
     return status;
 }

@@ -3,6 +3,7 @@
 #define VIT_CLI_PARTS_MODELS_H
 
 #include "vit/base/error.h"
+#include "vit/cli/parts/options.h"
 
 /* *path: the model that `name` stands for, freed by vit_free. In this order: the file of that name;
  * the directory of that name, if it contains weights; NAME.safetensors in $VIT_MODELS, in the
@@ -13,6 +14,10 @@ vit_status vit_find_model(char **path, const char *name, vit_error *error);
 /* Finds and loads it; *out is freed by vit_model_free. */
 vit_status vit_load_named_model(vit_model **out, const char *name, const vit_model_options *options,
                                 vit_error *error);
+
+/* The same with the templates of labels in words, as vit_model_load_words. */
+vit_status vit_load_named_words(vit_model **out, const char *name, const vit_model_options *options,
+                                const vit_option_list *templates, vit_error *error);
 
 /* A named model: vit_find_model finds `name` at `path`. */
 typedef struct vit_named_model {

@@ -11,6 +11,7 @@
 #include "vit/base/cpu.h"
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
+#include "vit/base/sys.h"
 
 const char *const vit_turn_names[] = {
     [VIT_TURN_MODEL] = "model", [VIT_TURN_EXIF] = "exif", [VIT_TURN_NEVER] = "never", NULL};
@@ -117,6 +118,13 @@ bool vit_speaks_utf8(void) {
         if (value && *value != '\0') return strstr(value, "UTF-8") || strstr(value, "utf8");
     }
     return false;
+}
+
+vit_status vit_chosen_labels(const char **out, const char *labels, const char *file,
+                             vit_error *error) {
+    *out = file ? file : labels;
+    if (!file || vit_path_look(file) == VIT_PATH_FILE) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_IO, "--labels-file %s: there is no such file", file);
 }
 
 const char *vit_chosen_cpu(void) {

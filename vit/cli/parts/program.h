@@ -93,11 +93,28 @@ void vit_precision_here(const vit_command *command, int *precision);
             .help = "of weights that libraries answer differently: as\n" \
                     "timm, hf or meta (default: their own library)"      \
     }
-#define VIT_LABELS_OPTION(settings)                                          \
-    {                                                                        \
-        VIT_OPTION(TEXT, "labels", labels, "FILE"),                          \
-            .help = "names of the classes, in place of the model's: one a\n" \
-                    "line, or a JSON list or object; or imagenet-1k"         \
+#define VIT_LABELS_OPTION(settings)                                              \
+    {                                                                            \
+        VIT_OPTION(TEXT, "labels", labels, "FILE|A,B"),                          \
+            .help = "names of the classes, in place of the model's: a file,\n"   \
+                    "one a line or a JSON list or object; or imagenet-1k. Of\n"  \
+                    "CLIP and SigLIP they are the classes, in your own words:\n" \
+                    "--labels cat,dog,\"a red bus\", or a file",                 \
+            .exclusive = VIT_LABELS_EXCLUSIVE                                    \
+    }
+/* --labels-file and --template, for `const char *labels_file` and `vit_option_list templates`. */
+#define VIT_LABELS_EXCLUSIVE 77
+#define VIT_LABELS_FILE_OPTION(settings)                                                          \
+    {                                                                                             \
+        VIT_OPTION(TEXT, "labels-file", labels_file, "FILE"), .help = "the same of a file alone", \
+                                                              .exclusive = VIT_LABELS_EXCLUSIVE   \
+    }
+#define VIT_TEMPLATE_OPTION(settings)                                            \
+    {                                                                            \
+        VIT_OPTION(LIST, "template", templates, "TEXT"),                         \
+            .help = "of labels in words: what is compared is this text with\n"   \
+                    "the label at {}, such as \"a photo of a {}\"; of several\n" \
+                    "the mean; or a file with one a line (default: {})"          \
     }
 #define VIT_SIZE_OPTION(settings)                                     \
     {                                                                 \
@@ -114,6 +131,11 @@ void vit_precision_here(const vit_command *command, int *precision);
                     "model: turned for our own and Hugging Face's)",         \
             .choices = vit_turn_names                                        \
     }
+
+/* What --labels or --labels-file says, for vit_model_options; NULL: neither. IO if the latter is no
+ * file. */
+vit_status vit_chosen_labels(const char **out, const char *labels, const char *file,
+                             vit_error *error);
 
 /* The value of VIT_CPU, which vit_program_start has checked; NULL if it is not set. */
 const char *vit_chosen_cpu(void);

@@ -1,4 +1,5 @@
 #include "vit/model/parts/head.h"
+#include "vit/ops/unit.h"
 #include <string.h>
 
 /* Rows of the features: the samples, or where nothing is pooled their tokens. */
@@ -14,8 +15,9 @@ void vit_head_carve(vit_head_state *s, const vit_carving *k) {
         if (vit_pools[c->pool].tokens) return;
         break;
     case VIT_HEAD_MLP:
-        s->hidden = vit_arena_floats(k->arena, rows * c->mlp);
-        s->active = vit_arena_floats(k->arena, rows * c->mlp);
+    case VIT_HEAD_COSINE:
+        s->hidden = vit_arena_floats(k->arena, rows * vit_config_head_inputs(c));
+        s->active = vit_arena_floats(k->arena, rows * vit_config_head_inputs(c));
         break;
     case VIT_HEAD_TANH:
         s->hidden = vit_arena_floats(k->arena, rows * vit_config_features(c));
@@ -52,6 +54,14 @@ void vit_head_forward(const vit_call *call, const vit_head_state *s, const float
         vit_tanh_forward(s->active, s->hidden, rows * vit_config_features(c));
         vit_linear_forward(call->exec, s->logits, s->active, &head[0], NULL, rows);
         break;
+    case VIT_HEAD_COSINE:
+        if (c->projection > 0)
+            vit_linear_forward(call->exec, s->hidden, features, &head[0], NULL, rows);
+        else
+            memcpy(s->hidden, features, rows * vit_config_features(c) * sizeof *features);
+        vit_unit_forward(s->active, s->hidden, rows, vit_config_head_inputs(c));
+        vit_linear_forward(call->exec, s->logits, s->active, &head[1], NULL, rows);
+        break;
     case VIT_HEAD_COUNT:
         break;
     }
@@ -86,6 +96,15 @@ void vit_head_backward(const vit_call *call, const vit_backward *back, const vit
         vit_tanh_backward(d_hidden, d_hidden, s->active, rows * vit_config_features(c));
         vit_linear_backward(call->exec, d_features, &g->pre_logits, d_hidden, features,
                             &call->weights->pre_logits, rows);
+        break;
+    case VIT_HEAD_COSINE:
+        d_hidden = c->projection > 0 ? d_hidden : d_features;
+        vit_linear_backward(call->exec, d_hidden, &g->head[1], s->d_logits, s->active, &head[1],
+                            rows);
+        vit_unit_backward(d_hidden, s->active, s->hidden, rows, vit_config_head_inputs(c));
+        if (c->projection > 0)
+            vit_linear_backward(call->exec, d_features, &g->head[0], d_hidden, features, &head[0],
+                                rows);
         break;
     case VIT_HEAD_COUNT:
         break;

@@ -1,11 +1,14 @@
-/* The head: features -> logits, by none, one or two linear layers (the lecture's MLP head). */
+/* The head: features -> logits, by none, one or two linear layers (the lecture's MLP head); between
+ * those of the head "cosine" rows get the length 1. */
 #ifndef VIT_MODEL_PARTS_HEAD_H
 #define VIT_MODEL_PARTS_HEAD_H
 
 #include "vit/model/parts/part.h"
 
 typedef struct vit_head_state {
-    float *hidden, *active; /* [batch][M], MLP head: before and after GELU; [batch][F]: tanh */
+    /* MLP head: [batch][M], before and after GELU; tanh: [batch][F]; cosine: before and after the
+     * norm, [batch][vit_config_head_inputs] */
+    float *hidden, *active;
     float *logits;          /* [batch][classes]; of texts [R][classes]; an encoder has none: NULL */
     float *d_logits;        /* as logits; set by the caller before the backward pass */
 } vit_head_state;

@@ -90,7 +90,7 @@ typedef struct vit_backward {
     float *d_z;      /* [R][D] */
     float *d_narrow; /* [R][max(D, A)] */
     float *d_branch; /* [R][max(D, A)] */
-    float *d_wide;   /* [R][max(3 A, M or 2 M, 2 D)] */
+    float *d_wide;   /* [R][max(3 A, M or 2 M, 2 D, projection)] */
 } vit_backward;
 
 #endif

@@ -19,7 +19,7 @@ size_t vit_token_embedding_rows(vit_token_embedding_state *s, const vit_config *
                                 const vit_ids *texts, size_t batch) {
     size_t rows = 0;
     for (size_t b = 0; b < batch; b++) {
-        const size_t first = rows, start = c->causal ? 1 : 0, count = start + texts[b].count;
+        const size_t first = rows, start = c->causal && !c->tower, count = start + texts[b].count;
         for (size_t n = 0; n < count; n++, rows++) {
             s->ids[rows] = n < start ? (uint32_t)c->start : texts[b].ids[n - start];
             s->positions[rows] = vit_token_embedding_position(c, s->ids[rows], n);

@@ -111,8 +111,9 @@ static void slice_task(size_t index, int thread, void *context) {
     if (w->state.head.logits)
         memcpy(i->logits + first * c->classes, w->state.head.logits,
                count * c->classes * sizeof(float));
-    const float *features =
-        vit_heads[c->head].projects ? w->state.head.logits : w->state.pool.features;
+    const float *features = vit_heads[c->head].projects ? w->state.head.logits
+                            : vit_heads[c->head].unit   ? w->state.head.hidden
+                                                        : w->state.pool.features;
     if (i->features) memcpy(i->features + first * width, features, count * width * sizeof(float));
 }
 

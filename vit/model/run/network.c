@@ -61,7 +61,8 @@ static void carve_backward(vit_backward *back, vit_arena *arena, const vit_confi
     back->d_z = vit_arena_floats(arena, rows * d);
     back->d_narrow = vit_arena_floats(arena, rows * vit_max(d, a));
     back->d_branch = vit_arena_floats(arena, rows * vit_max(d, a));
-    back->d_wide = vit_arena_floats(arena, rows * vit_max(3 * a, vit_max(hidden, 2 * d)));
+    const size_t wide = vit_max(vit_max(3 * a, c->projection), vit_max(hidden, 2 * d));
+    back->d_wide = vit_arena_floats(arena, rows * wide);
 }
 
 /* Floats that one thread's attention needs, be it self-attention, cross-attention or map pooling.
@@ -136,6 +137,16 @@ void vit_state_carve_writer(vit_state *s, vit_arena *arena, const vit_config *c,
     decoder.scratch =
         vit_arena_floats(arena, (size_t)threads * scratch_size(&text, vit_config_tokens(c), false));
     if (s->decoder) *s->decoder = decoder;
+}
+
+void vit_state_carve_texts(vit_state *s, vit_arena *arena, const vit_config *c, size_t rows,
+                           int threads) {
+    vit_config token = *c;
+    token.length = 1;
+    *s = (vit_state){.capacity = rows, .kept = VIT_KEPT_NOTHING};
+    carve_stack(s, arena, &token, threads);
+    s->room = vit_arena_floats(arena, (size_t)threads * VIT_GEMM_ROOM);
+    s->scratch = vit_arena_floats(arena, (size_t)threads * scratch_size(c, 0, false));
 }
 
 /* ---- a stack ---- */

@@ -70,6 +70,11 @@ vit_network vit_network_decoder(const vit_network *network);
 void vit_state_carve_writer(vit_state *out, vit_arena *arena, const vit_config *config,
                             size_t samples, size_t rows, size_t length, int threads);
 
+/* Carves a state for texts of at most `rows` tokens together, of a network that is one tower of
+ * texts; a text has at least one token, so that there are at most `rows` of them. */
+void vit_state_carve_texts(vit_state *out, vit_arena *arena, const vit_config *config, size_t rows,
+                           int threads);
+
 /* The exec for the functions below: the precision of the network's weights, the state's memory.
  * threads: at most as many as the state was carved for. */
 vit_exec vit_network_exec(const vit_network *network, const vit_state *state,

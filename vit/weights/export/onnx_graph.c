@@ -487,6 +487,17 @@ static value pool(network *n, value x) {
     return x;
 }
 
+/* x / |x|, of the last dimension. */
+static value unit(network *n, value x) {
+    const vit_onnx_call call = {.op = "LpNormalization",
+                                .inputs = {x},
+                                .inputs_count = 1,
+                                .attributes = {{.name = "axis", .type = VIT_ONNX_ONE, .one = -1},
+                                               {.name = "p", .type = VIT_ONNX_ONE, .one = 2}},
+                                .attributes_count = 2};
+    return vit_onnx_add(n->nodes, &call);
+}
+
 static value head(network *n, value x) {
     const vit_config *c = n->config;
     const bool norms_tokens = vit_config_norms_tokens(c);
@@ -500,6 +511,9 @@ static value head(network *n, value x) {
     case VIT_HEAD_LINEAR:
     case VIT_HEAD_PROJECTION:
         return vit_onnx_linear(n, x, "head", c->head_bias);
+    case VIT_HEAD_COSINE:
+        if (c->projection > 0) x = vit_onnx_linear(n, x, "head_proj", false);
+        return vit_onnx_linear(n, unit(n, x), "head", c->head_bias);
     case VIT_HEAD_MLP:
         return vit_onnx_linear(n, gelu(n, vit_onnx_linear(n, x, "head.0", true)), "head.2",
                                c->head_bias);

@@ -35,7 +35,7 @@ class VisionTransformer(nn.Module):
             "init": "timm", "head_dim": 0, "registers": 0, "patch_bias": True,
             "patch_norm": False, "prefix_positions": True, "norm_pre": False, "gated": False,
             "qk_norm": False, "layer_scale": False, "norm_before_pool": False,
-            "pool_prefix": False, "head_bias": True,
+            "pool_prefix": False, "head_bias": True, "projection": 0,
             "key_bias": True, "attention_norm": False, "mlp_norm": False, "pool_heads": 0,
             "pool_mlp": 0, "pool_plain": False,
             "rope": "none", "rope_base": 10000, "rope_halves": False, "rope_columns_first": False,
@@ -91,6 +91,12 @@ class VisionTransformer(nn.Module):
     def head_tanh(self, features):
         self.pre_logits = nn.Linear(features, features)
         return self.head_linear(features)
+
+    def head_cosine(self, features):
+        c = self.config
+        if c["projection"]:
+            self.head_proj = nn.Linear(features, c["projection"], False)
+        return nn.Linear(c["projection"] or features, c["classes"], c["head_bias"])
 
     def head_mlp(self, features):
         c = self.config
@@ -483,7 +489,12 @@ class VisionTransformer(nn.Module):
     def forward(self, x):
         """x: [batch, channels, height, width], normalised -> logits, [batch, classes]"""
         x = self.features(x)
-        return self.head(torch.tanh(self.pre_logits(x)) if self.config["head"] == "tanh" else x)
+        if self.config["head"] == "tanh":
+            x = torch.tanh(self.pre_logits(x))
+        if self.config["head"] == "cosine":
+            x = self.head_proj(x) if self.config["projection"] else x
+            x = x / x.norm(dim=-1, keepdim=True)
+        return self.head(x)
 
     # ---- files ----
 

@@ -16,16 +16,22 @@ static vit_status take(vit_model_file *m, vit_label_list *n, const char *name, v
     return VIT_OK;
 }
 
-vit_status vit_labels_set_imagenet(vit_model_file *m, vit_error *error) {
+vit_status vit_labels_imagenet(vit_label_list *out, vit_error *error) {
     vit_string text = {0};
-    vit_label_list n = {0};
+    *out = (vit_label_list){0};
     for (size_t i = 0; vit_imagenet_labels[i]; i++)
         vit_string_add(&text, "%s", vit_imagenet_labels[i]);
-    vit_status status =
+    const vit_status status =
         text.failed ? vit_fail_memory(error, "ImageNet's names", text.length)
-                    : vit_label_list_lines(&n, text.text, text.length, "imagenet-1k", error);
-    if (status == VIT_OK) status = take(m, &n, "imagenet-1k", error);
+                    : vit_label_list_lines(out, text.text, text.length, "imagenet-1k", error);
     vit_string_free(&text);
+    return status;
+}
+
+vit_status vit_labels_set_imagenet(vit_model_file *m, vit_error *error) {
+    vit_label_list n;
+    vit_status status = vit_labels_imagenet(&n, error);
+    if (status == VIT_OK) status = take(m, &n, "imagenet-1k", error);
     vit_free(n.labels);
     return status;
 }
@@ -91,6 +97,12 @@ vit_status vit_labels_set(vit_model_file *m, const char *labels, vit_error *erro
                         "%s: the model is a backbone without a head, which has no classes to name",
                         labels);
     if (strcmp(labels, "imagenet-1k") == 0) return vit_labels_set_imagenet(m, error);
+    if (vit_path_look(labels) == VIT_PATH_NONE && strchr(labels, ','))
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "labels \"%.200s\": the model is a classifier with %zu classes of its own: "
+                        "words need a CLIP or SigLIP model, and a file can give these classes "
+                        "other names",
+                        labels, m->config.classes);
     vit_status status = vit_label_list_read(&n, labels, error);
     if (status == VIT_ERROR_IO) vit_fail_prefix(error, status, "labels (--labels)");
     if (status == VIT_OK) status = check_places(m, &n, labels, error);

@@ -2,6 +2,7 @@
 #ifndef VIT_WEIGHTS_FILE_LABELS_H
 #define VIT_WEIGHTS_FILE_LABELS_H
 
+#include "vit/formats/label_list.h"
 #include "vit/text/match.h"
 #include "vit/weights/file/model_file.h"
 
@@ -28,6 +29,9 @@ vit_status vit_labels_match(vit_match *out, const vit_classes *from, const vit_m
 /* *out: the names of classes in one block of memory, freed by vit_free. Errors: MEMORY. */
 vit_status vit_labels_copy(char ***out, const char *const *labels, size_t classes,
                            vit_error *error);
+/* The names of ImageNet-1k's classes as a list; out->labels is freed by vit_free. Errors: MEMORY.
+ */
+vit_status vit_labels_imagenet(vit_label_list *out, vit_error *error);
 
 /* Names the classes of a model that has 1,000 of them as ImageNet-1k does. */
 vit_status vit_labels_set_imagenet(vit_model_file *model, vit_error *error);

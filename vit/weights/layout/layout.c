@@ -33,6 +33,14 @@ void vit_layout_measure(size_t *out, size_t *in, const vit_layout_row *row,
 
 /* ---- names and patterns ---- */
 
+static bool is_decoder(const char *part) {
+    return part && strcmp(part, VIT_PART_DECODER) == 0;
+}
+
+static bool reads_texts(const char *part) {
+    return part && strcmp(part, VIT_PART_TEXTS) == 0;
+}
+
 /* What follows the prefix; NULL: text does not begin with it. */
 static const char *skip(const char *text, const char *prefix) {
     const size_t n = strlen(prefix);
@@ -144,7 +152,7 @@ static void find_wrapper(choice *c, const vit_tensors *file) {
         name = vit_tensors_at(file, i)->name;
         block = match_rows(&known, &l->beside, name) ? NULL : find_block(l, name);
     }
-    if (!block || c->part) return;
+    if (!block || (c->part && !reads_texts(c->part))) return;
     c->wrapper = name;
     c->wrapped = (size_t)(block - name);
     for (size_t i = 0; i < VIT_LAYOUT_CHOICES && l->prefixes[i]; i++) {
@@ -171,7 +179,7 @@ static const char *unwrapped(const char *name) {
 
 /* The name without its part's prefix; NULL: it belongs to the other part. */
 static const char *name_in(const char *part, const char *name) {
-    if (!part) return name;
+    if (!part || reads_texts(part)) return name;
     const char *start = unwrapped(name), *rest = skip(start, part);
     if (rest || strcmp(part, VIT_PART_ENCODER) == 0) return rest;
     return skip(start, VIT_PART_ENCODER) ? NULL : start;
@@ -229,8 +237,9 @@ static const vit_layout_rows *choose_rows(const choice *base, const vit_layout_r
     return best;
 }
 
-static bool is_decoder(const char *part) {
-    return part && strcmp(part, VIT_PART_DECODER) == 0;
+/* Whether the layout is one of that part. */
+static bool is_of_part(const vit_layout *l, const char *part) {
+    return l->decodes == is_decoder(part) && l->reads_texts == reads_texts(part);
 }
 
 static choice choose(const vit_tensors *file, const char *part, size_t *most) {
@@ -238,7 +247,7 @@ static choice choose(const vit_tensors *file, const char *part, size_t *most) {
     *most = 0;
     for (size_t i = 0; i < vit_layout_count; i++) {
         choice c = {.layout = &vit_layouts[i], .part = part};
-        if (c.layout->decodes != is_decoder(part)) continue;
+        if (!is_of_part(c.layout, part)) continue;
         find_wrapper(&c, file);
         c.stem = choose_rows(&c, c.layout->stems, false, file);
         c.head = choose_rows(&c, c.layout->heads, true, file);
@@ -257,13 +266,17 @@ static vit_status no_layout(const vit_tensors *file, const char *part, vit_error
     for (size_t i = 0; i < vit_layout_count; i++) {
         const size_t used = strlen(list);
         const bool variant = strchr(vit_layouts[i].name, ','); /* of the one before */
-        if (vit_layouts[i].decodes != is_decoder(part) || variant) continue;
+        if (!is_of_part(&vit_layouts[i], part) || variant) continue;
         snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "",
                  vit_layouts[i].name);
     }
     if (vit_tensors_count(file) == 0)
         return vit_fail(error, VIT_ERROR_MISMATCH, "%s: the file holds no tensors",
                         vit_tensors_name(file));
+    if (reads_texts(part))
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: holds no tower of texts that is known here (%s)",
+                        vit_tensors_name(file), list);
     if (part)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "%s: holds no tensor %s... that is known here (%s)", vit_tensors_name(file),
@@ -325,8 +338,10 @@ static vit_status unexpected(const choice *c, const vit_binding *b, const char *
     const vit_status status =
         vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s is none of a %s in the layout of %s%s%s",
                  vit_tensors_name(b->file), vit_name_text(shown, name),
-                 l->decodes ? "decoder" : "Vision Transformer", l->name,
-                 near ? "; the nearest known name is " : "", near ? near : "");
+                 l->decodes       ? "decoder"
+                 : l->reads_texts ? "tower of texts"
+                                  : "Vision Transformer",
+                 l->name, near ? "; the nearest known name is " : "", near ? near : "");
     vit_free(set);
     return status;
 }
@@ -455,6 +470,13 @@ vit_status vit_binding_new(vit_binding *out, const vit_tensors *file, const char
     const vit_status status = bind_all(out, &c, error);
     if (status != VIT_OK) vit_binding_free(out);
     return status;
+}
+
+void vit_binding_take_words(vit_binding *b) {
+    b->words = true;
+    for (size_t i = 0; i < b->count; i++)
+        if (strcmp(b->sources[i].ours, "head.weight") == 0)
+            snprintf(b->sources[i].ours, sizeof b->sources[i].ours, "head_proj.weight");
 }
 
 void vit_binding_free(vit_binding *b) {

@@ -89,6 +89,7 @@ typedef struct vit_layout {
     vit_config_kind config; /* the kind of config.json beside such files */
     const char *hint;       /* what such a config contains, for messages; NULL: the library's own */
     bool decodes;           /* it is a layout of decoders, see VIT_PART_DECODER */
+    bool reads_texts;       /* it is one of towers of texts, see VIT_PART_TEXTS */
     const char *heads_key;  /* the config's key for the number of heads; NULL: "num_heads" */
     void (*usual)(vit_their_config *d); /* says what holds without a config; NULL: it needs one */
     /* how the library resamples positions, without a config and with one; unless that declares it
@@ -126,6 +127,10 @@ const vit_parameter *vit_layout_other(const vit_layout_row *row, const vit_param
 #define VIT_PART_ENCODER "encoder."
 #define VIT_PART_DECODER "decoder."
 
+/* Of a network with two towers, one of pictures and one of texts: the latter. Its binding is of the
+ * whole file, by a layout to which the other tower's tensors are known and not needed. */
+#define VIT_PART_TEXTS "texts"
+
 typedef struct vit_source {
     const vit_tensor *tensor;
     const vit_layout_row *row;
@@ -137,6 +142,7 @@ typedef struct vit_binding {
     const vit_layout *layout;
     const char *part;                   /* VIT_PART_...; NULL: the whole file */
     const vit_layout_rows *stem, *head; /* the alternatives that the file has; or NULL */
+    bool words; /* the head's rows come from elsewhere, and the file's head stands before them */
     char prefix[64];     /* what names of tensors in blocks begin with: "module.vit." */
     const char *block;   /* what follows that: one of layout->blocks */
     vit_source *sources; /* [count], owned */
@@ -149,6 +155,10 @@ typedef struct vit_binding {
 vit_status vit_binding_new(vit_binding *out, const vit_tensors *file, const char *part,
                            vit_error *error);
 void vit_binding_free(vit_binding *binding);
+
+/* Of a network with the head "cosine": the file's head is its projection, and the layer after it is
+ * not the file's. */
+void vit_binding_take_words(vit_binding *binding);
 
 /* The first tensor that `ours` is made of, or NULL. */
 const vit_source *vit_binding_find(const vit_binding *binding, const char *ours);

@@ -222,6 +222,7 @@ static bool means(const char *ours, const char *row) {
 
 /* The row's name without "decoder."; NULL: it belongs to the part that is not bound. */
 static const char *name_here(const vit_binding *b, const vit_parameter *p) {
+    if (b->words && strncmp(p->name, "head.", 5) == 0) return NULL;
     const size_t n = sizeof VIT_PART_DECODER - 1;
     const bool decodes = strncmp(p->name, VIT_PART_DECODER, n) == 0;
     if (decodes != b->layout->decodes) return NULL;

@@ -391,6 +391,32 @@ static const vit_layout_row open_clip_block[] = {
     .prefixes = {"vision_model."}, .blocks = {"encoder.layers.%."},              \
     .in_block = ROWS(hf_tower_block)
 
+/* ---- towers of texts; those of pictures beside them are other networks ---- */
+
+static const vit_layout_row hf_texts_beside[] = {
+    ROW("embeddings.token_embedding.weight", "embed.weight"),
+    ROW("embeddings.position_embedding.weight", "pos_embed"),
+    ROW("embeddings.position_ids", NULL),
+    ROW("final_layer_norm@", "norm@"),
+    ROW("head@", "head@"),
+    ROW("text_projection.weight", "head.weight"),
+    ROW("vision_model.*", NULL),
+    ROW("visual_projection.*", NULL),
+    ROW("logit_scale", NULL),
+    ROW("logit_bias", NULL),
+};
+static const vit_layout_row open_clip_texts_beside[] = {
+    ROW("token_embedding.weight", "embed.weight"),
+    ROW("positional_embedding", "pos_embed"),
+    ROW("ln_final@", "norm@"),
+    ROW_AS("text_projection", "head.weight", TURNED),
+    ROW("text_projection@", "head@"),
+    ROW("visual.*", NULL),
+    ROW("attn_mask", NULL),
+    ROW("logit_scale", NULL),
+    ROW("logit_bias", NULL),
+};
+
 const vit_layout vit_layouts[] = {
     {.name = "timm",
      .config = VIT_CONFIG_TIMM,
@@ -518,6 +544,20 @@ const vit_layout vit_layouts[] = {
      .beside = ROWS(open_clip_timm_beside),
      .stems = {ROWS(timm_tokens)},
      .heads = {ROWS(timm_head), ROWS(open_clip_timm_head)}},
+    {.name = "Hugging Face CLIP and SigLIP",
+     .config = VIT_CONFIG_HF,
+     .reads_texts = true,
+     .prefixes = {"text_model."},
+     .blocks = {"encoder.layers.%."},
+     .in_block = ROWS(hf_tower_block),
+     .beside = ROWS(hf_texts_beside)},
+    {.name = "OpenCLIP's texts",
+     .config = VIT_CONFIG_OPEN_CLIP,
+     .reads_texts = true,
+     .prefixes = {"text."},
+     .blocks = {"transformer.resblocks.%."},
+     .in_block = ROWS(open_clip_block),
+     .beside = ROWS(open_clip_texts_beside)},
     {.name = "TrOCR",
      .config = VIT_CONFIG_HF,
      .decodes = true,

@@ -1,0 +1,123 @@
+/* What vit/words.h promises: texts -> features. */
+#include "vit/words.h"
+#include "vit/api/internal.h"
+#include "vit/base/fpmode.h"
+#include "vit/base/size.h"
+#include "vit/ops/unit.h"
+#include "vit/weights/text_tower.h"
+#include <stdio.h>
+#include <string.h>
+
+struct vit_embedder {
+    vit_text_tower tower;
+    vit_network network;
+    vit_tower_run *run;
+};
+
+static vit_status open_words(vit_embedder *w, const char *path, const vit_embedder_options *o,
+                             vit_error *error) {
+    const vit_kernels *kernels;
+    int threads;
+    vit_status status = vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, error);
+    if (status != VIT_OK) return status;
+    const vit_exec packs = {.kernels = kernels, .threads = 1, .precision = o->precision};
+    const vit_wanted wanted = {.config = o->config, .packs = &packs};
+    status = vit_text_tower_load(&w->tower, path, &wanted, error);
+    if (status != VIT_OK) return status;
+    const vit_model_file *f = &w->tower.file;
+    w->network.config = f->config;
+    status =
+        vit_weights_view(&w->network.weights, &f->config, &f->table, f->values, &f->packed, error);
+    return status == VIT_OK ? vit_tower_run_new(&w->run, &w->network, kernels, threads, error)
+                            : status;
+}
+
+vit_status vit_embedder_load(vit_embedder **out, const char *path,
+                             const vit_embedder_options *options, vit_error *error) {
+    const vit_embedder_options usual = {0};
+    vit_embedder *w = *out = vit_alloc(1, sizeof *w);
+    if (!w) return vit_fail_memory(error, "a tower of texts", sizeof *w);
+    const vit_fpmode host = vit_fpmode_enter();
+    const vit_status status = open_words(w, path, options ? options : &usual, error);
+    vit_fpmode_leave(host);
+    if (status == VIT_OK) return VIT_OK;
+    vit_embedder_free(w);
+    *out = NULL;
+    return status;
+}
+
+void vit_embedder_free(vit_embedder *w) {
+    if (!w) return;
+    vit_tower_run_free(w->run);
+    vit_weights_free(&w->network.weights);
+    vit_text_tower_clear(&w->tower);
+    vit_free(w);
+}
+
+vit_embedder_info vit_embedder_describe(const vit_embedder *w) {
+    const vit_model_file *f = &w->tower.file;
+    return (vit_embedder_info){.features = f->config.classes,
+                               .length = f->config.length,
+                               .vocabulary = f->config.vocabulary,
+                               .parameters = f->table.parameters,
+                               .scale = w->tower.scale,
+                               .bias = w->tower.bias,
+                               .scoring = w->tower.scoring};
+}
+
+/* ---- texts -> features ---- */
+
+/* The beginning of a text, for messages. */
+static const char *start_of(char out[80], const char *text) {
+    size_t n = strlen(text);
+    if (n > 60) /* not within a character */
+        for (n = 60; n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80; n--) continue;
+    snprintf(out, 80, "\"%.*s%s\"", (int)n, text, text[n] ? "..." : "");
+    return out;
+}
+
+static vit_status take_text(vit_tower_text *out, const vit_embedder *w, const char *text, bool cuts,
+                            vit_error *error) {
+    char start[80];
+    bool cut = false;
+    const vit_status status =
+        vit_text_tower_encode(out, &cut, &w->tower, text, strlen(text), error);
+    if (status != VIT_OK) return vit_fail_prefix(error, status, start_of(start, text));
+    if (!cut || cuts) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s has more than the %zu tokens that the model reads: shorten it",
+                    start_of(start, text), w->tower.file.config.length);
+}
+
+static vit_status embed(vit_embedder *w, const char *const *texts, size_t count,
+                        const vit_embed_texts_options *o, float *features, vit_error *error) {
+    const size_t width = w->tower.file.config.classes;
+    vit_tower_text *ids = vit_alloc(vit_max(count, 1), sizeof *ids);
+    vit_status status = ids ? VIT_OK : vit_fail_memory(error, "texts", count * sizeof *ids);
+    for (size_t i = 0; i < count && status == VIT_OK; i++)
+        status = take_text(&ids[i], w, texts[i], o->cut, error);
+    if (status == VIT_OK) status = vit_tower_embed(w->run, features, ids, count, error);
+    if (status == VIT_OK) status = vit_check_answer(features, count * width, NULL, 0, error);
+    if (status == VIT_OK && o->unit) vit_unit_forward(features, features, count, width);
+    for (size_t i = 0; ids && i < count; i++) vit_free((void *)(uintptr_t)ids[i].ids.ids);
+    vit_free(ids);
+    return status;
+}
+
+vit_status vit_embed_texts(vit_embedder *w, const char *const *texts, size_t count,
+                           const vit_embed_texts_options *options, float *features,
+                           vit_error *error) {
+    const vit_embed_texts_options usual = {0};
+    const vit_fpmode host = vit_fpmode_enter();
+    const vit_status status = embed(w, texts, count, options ? options : &usual, features, error);
+    vit_fpmode_leave(host);
+    return status;
+}
+
+size_t vit_embedder_tokens(const vit_embedder *w, const char *text) {
+    vit_encoding e = {0};
+    const vit_model_file *f = &w->tower.file;
+    vit_tokenizer_encode(&e, &f->tokenizer, text, strlen(text), f->config.length, NULL);
+    vit_free(e.ids);
+    return e.count;
+}

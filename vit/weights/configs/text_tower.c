@@ -1,0 +1,171 @@
+#include "vit/weights/configs/text_tower.h"
+#include "vit/base/size.h"
+#include "vit/weights/configs/towers.h"
+#include <string.h>
+
+/* ---- Hugging Face ---- */
+
+/* The kinds of model with a tower of texts, and in what they differ. */
+static const struct family {
+    const char *type, *part; /* "model_type" of the whole, and of the tower */
+    bool siglip;             /* not causal, reads its last token, and is filled up */
+    bool largest;            /* "eos_token_id" 2 stands for the largest id */
+} families[] = {
+    {.type = "clip", .part = "clip_text_model", .largest = true},
+    {.type = "metaclip_2", .part = "metaclip_2_text_model"},
+    {.type = "siglip", .part = "siglip_text_model", .siglip = true},
+};
+
+static vit_status no_tower(const char *name, const char *type, vit_error *error) {
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: \"model_type\" \"%s\" has no tower of texts that is known here: words "
+                    "need a model of CLIP, MetaCLIP 2 or SigLIP (clip, metaclip_2, siglip)",
+                    name, type);
+}
+
+static vit_status read_hugging_face(vit_text_facts *f, vit_their_config *d, json_t *object,
+                                    vit_error *error) {
+    const struct family *family = families;
+    const char *type = "", *act = NULL;
+    json_t *own;
+    vit_status status = vit_read_text(&type, d, object, "model_type", error);
+    if (status != VIT_OK) return status;
+    while (family < families + VIT_COUNT(families) && strcmp(family->type, type) != 0) family++;
+    if (family == families + VIT_COUNT(families)) return no_tower(d->name, type, error);
+    status = vit_tower_config(&own, d, object, "text_config", family->part, error);
+    const struct {
+        const char *key;
+        size_t *size;
+    } sizes[] = {{"hidden_size", &d->said.dim},
+                 {"num_hidden_layers", &d->said.depth},
+                 {"num_attention_heads", &d->said.heads},
+                 {"intermediate_size", &d->said.mlp},
+                 {"vocab_size", &d->said.vocabulary},
+                 {"max_position_embeddings", &d->said.length},
+                 {"eos_token_id", &f->end},
+                 {"pad_token_id", &f->pad}};
+    f->pad = 1;
+    for (size_t i = 0; i < VIT_COUNT(sizes) && status == VIT_OK; i++)
+        status = vit_read_size(sizes[i].size, d, own, sizes[i].key, error);
+    if (status == VIT_OK)
+        status = vit_read_number(&d->said.norm_eps, d, own, "layer_norm_eps", error);
+    if (status == VIT_OK) status = vit_read_text(&act, d, own, "hidden_act", error);
+    if (status == VIT_OK) status = vit_read_activation(d, act, "hidden_act", error);
+    f->said = d->said;
+    f->said.causal = !family->siglip;
+    f->fills = family->siglip;
+    f->pool = family->siglip                   ? VIT_TEXT_LAST
+              : family->largest && f->end == 2 ? VIT_TEXT_LARGEST
+                                               : VIT_TEXT_END;
+    f->hugging_face = true;
+    return status;
+}
+
+/* ---- OpenCLIP ---- */
+
+/* Other keys mean a network of another kind, unless they are false or null. */
+static vit_status check_keys(const vit_their_config *d, json_t *own, vit_error *error) {
+    static const char *const known[] = {
+        "context_length",   "vocab_size",         "width",         "heads",
+        "layers",           "mlp_ratio",          "pool_type",     "no_causal_mask",
+        "proj_bias",        "act_kwargs",         "norm_kwargs",   "pad_id",
+        "eos_id",           "proj_type",          "output_tokens", "hf_tokenizer_name",
+        "tokenizer_kwargs", "final_ln_after_pool"};
+    const char *key;
+    json_t *value;
+    json_object_foreach(own, key, value) {
+        size_t i = 0;
+        while (i < VIT_COUNT(known) && strcmp(known[i], key) != 0) i++;
+        if (i < VIT_COUNT(known) || json_is_null(value) || json_is_false(value)) continue;
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" in \"text_cfg\" is not supported",
+                        d->name, key);
+    }
+    return VIT_OK;
+}
+
+/* "pool_type": where the embedding is read. */
+static vit_status read_pool(vit_text_facts *f, const vit_their_config *d, const json_t *own,
+                            vit_error *error) {
+    static const struct {
+        const char *name;
+        vit_text_pool pool;
+    } pools[] = {{"argmax", VIT_TEXT_LARGEST}, {"eos", VIT_TEXT_END}, {"last", VIT_TEXT_LAST}};
+    const char *name = "argmax";
+    const vit_status status = vit_read_text(&name, d, own, "pool_type", error);
+    if (status != VIT_OK) return status;
+    for (size_t i = 0; i < VIT_COUNT(pools); i++) {
+        f->pool = pools[i].pool;
+        if (strcmp(pools[i].name, name) == 0) return VIT_OK;
+    }
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: \"pool_type\" \"%s\" is not supported, expected argmax, eos or last",
+                    d->name, name);
+}
+
+/* "quick_gelu" of the whole model; "act_kwargs" {"approximate": "tanh"} of the tower. */
+static vit_status read_activation(vit_their_config *d, const json_t *model, const json_t *own,
+                                  vit_error *error) {
+    json_t *more = NULL, *norm = NULL;
+    const char *approximate = "none";
+    int quick = false;
+    vit_status status = vit_read_flag(&quick, d, model, "quick_gelu", error);
+    if (status == VIT_OK) status = vit_read_object(&more, d, own, "act_kwargs", error);
+    if (status == VIT_OK) status = vit_read_text(&approximate, d, more, "approximate", error);
+    if (status == VIT_OK) status = vit_read_object(&norm, d, own, "norm_kwargs", error);
+    if (status == VIT_OK) status = vit_read_number(&d->said.norm_eps, d, norm, "eps", error);
+    VIT_SAY(d, activation,
+            quick                              ? VIT_GELU_QUICK
+            : strcmp(approximate, "tanh") == 0 ? VIT_GELU_TANH
+                                               : VIT_GELU);
+    return status;
+}
+
+static vit_status read_open_clip(vit_text_facts *f, vit_their_config *d, json_t *model,
+                                 vit_error *error) {
+    json_t *own = NULL;
+    double ratio = 4;
+    int free_mask = false;
+    size_t end = 2;
+    vit_status status = vit_read_object(&own, d, model, "text_cfg", error);
+    if (status == VIT_OK && !own)
+        status = vit_fail(error, VIT_ERROR_FORMAT, "%s: expected \"text_cfg\", an object", d->name);
+    d->said = (vit_stack){.vocabulary = 49408, .length = 77, .dim = 512, .heads = 8, .depth = 12};
+    d->said.norm_eps = 1e-5;
+    const struct {
+        const char *key;
+        size_t *size;
+    } sizes[] = {{"width", &d->said.dim},
+                 {"layers", &d->said.depth},
+                 {"heads", &d->said.heads},
+                 {"vocab_size", &d->said.vocabulary},
+                 {"context_length", &d->said.length},
+                 {"pad_id", &f->pad},
+                 {"eos_id", &end}};
+    if (status == VIT_OK) status = check_keys(d, own, error);
+    for (size_t i = 0; i < VIT_COUNT(sizes) && status == VIT_OK; i++)
+        status = vit_read_size(sizes[i].size, d, own, sizes[i].key, error);
+    if (status == VIT_OK) status = vit_read_number(&ratio, d, own, "mlp_ratio", error);
+    if (status == VIT_OK) status = vit_read_flag(&free_mask, d, own, "no_causal_mask", error);
+    if (status == VIT_OK) status = read_activation(d, model, own, error);
+    if (status == VIT_OK) status = read_pool(f, d, own, error);
+    if (ratio > 0 && ratio < 1000) d->said.mlp = (size_t)((double)d->said.dim * ratio);
+    f->said = d->said;
+    f->said.causal = !free_mask;
+    f->fills = free_mask || f->pool == VIT_TEXT_LAST;
+    f->end = end;
+    return status;
+}
+
+vit_status vit_read_text_facts(vit_text_facts *f, json_t *object, const char *name,
+                               vit_error *error) {
+    vit_their_config d;
+    json_t *model = NULL;
+    *f = (vit_text_facts){.end = 49407};
+    vit_their_config_init(&d, name);
+    vit_status status = vit_read_object(&model, &d, object, "model_cfg", error);
+    if (status == VIT_OK)
+        status =
+            model ? read_open_clip(f, &d, model, error) : read_hugging_face(f, &d, object, error);
+    vit_their_config_clear(&d);
+    return status;
+}

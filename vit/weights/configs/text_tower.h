@@ -1,0 +1,29 @@
+/* The tower of texts of CLIP and SigLIP: what Hugging Face's and OpenCLIP's configs say of it. */
+#ifndef VIT_WEIGHTS_CONFIGS_TEXT_TOWER_H
+#define VIT_WEIGHTS_CONFIGS_TEXT_TOWER_H
+
+#include "vit/weights/configs/their_config.h"
+
+/* The token whose state a text's embedding is made of. */
+typedef enum vit_text_pool {
+    VIT_TEXT_END,     /* the first whose id is `end` */
+    VIT_TEXT_LARGEST, /* the first of those with the largest id: files with "eos_token_id" 2 */
+    VIT_TEXT_LAST,    /* the last one, after texts were filled up to the greatest length */
+    VIT_TEXT_POOL_COUNT,
+} vit_text_pool;
+
+typedef struct vit_text_facts {
+    vit_stack said; /* sizes, activation, epsilon, `causal`; 0: the tensors show it */
+    vit_text_pool pool;
+    size_t end; /* of VIT_TEXT_END */
+    size_t pad; /* fills texts up where the tokenizer does not say with what */
+    bool fills; /* all texts are filled up to the greatest length, and what fills them is read */
+    bool hugging_face; /* whose config it is; else OpenCLIP's */
+} vit_text_facts;
+
+/* object: config.json or open_clip_config.json, which messages call `name`. Errors: UNSUPPORTED for
+ * a model without a tower of texts that is known; FORMAT, MEMORY. */
+vit_status vit_read_text_facts(vit_text_facts *out, json_t *object, const char *name,
+                               vit_error *error);
+
+#endif

@@ -1,0 +1,241 @@
+#include "vit/weights/text_tower.h"
+#include "vit/base/math.h"
+#include "vit/base/size.h"
+#include "vit/weights/layout/layout.h"
+#include <math.h>
+#include <string.h>
+
+/* ---- weights ---- */
+
+/* The network that the config describes; the width of the embedding shows in the tensors. */
+static vit_config config_of(const vit_text_facts *f, const vit_binding *b) {
+    vit_config c = vit_config_default();
+    const vit_stack *said = &f->said;
+    const size_t dim = vit_max(said->dim, 1);
+    c.stem = VIT_STEM_TOKENS;
+    c.pool = VIT_POOL_TOKENS;
+    c.head = VIT_HEAD_LINEAR;
+    c.tower = true;
+    c.class_token = false;
+    c.vocabulary = said->vocabulary;
+    c.length = said->length;
+    c.dim = said->dim;
+    c.depth = said->depth;
+    c.heads = said->heads;
+    c.mlp = said->mlp;
+    c.norm_eps = said->norm_eps;
+    c.activation = said->activation;
+    c.causal = said->causal;
+    c.head_bias = vit_binding_find(b, "head.bias") != NULL;
+    c.classes = vit_binding_elements(b, "head.weight") / dim;
+    return c;
+}
+
+/* The number in a tensor of one element, which may be absent. */
+static vit_status read_number(double *number, bool *found, const vit_tensors *file,
+                              const char *name, vit_error *error) {
+    const vit_tensor *t = vit_tensors_find(file, name);
+    float value;
+    *found = t;
+    if (!t) return VIT_OK;
+    if (t->count != 1)
+        return vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s has %zu elements, expected one",
+                        vit_tensors_name(file), name, t->count);
+    const vit_status status = vit_tensors_read(file, t, &value, error);
+    if (status != VIT_OK) return status;
+    *number = (double)value;
+    if (isfinite(value)) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT, "%s: tensor %s is not finite", vit_tensors_name(file),
+                    name);
+}
+
+static vit_status read_score(vit_text_tower *t, const vit_tensors *file, vit_error *error) {
+    double scale = 0;
+    bool found, sigmoid;
+    vit_status status = read_number(&scale, &found, file, "logit_scale", error);
+    if (status == VIT_OK) status = read_number(&t->bias, &sigmoid, file, "logit_bias", error);
+    if (status != VIT_OK) return status;
+    if (!found)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: tensor logit_scale is missing, by which answers are scaled",
+                        vit_tensors_name(file));
+    t->scale = vit_exp(scale);
+    t->scoring = sigmoid ? VIT_SCORING_SIGMOID : VIT_SCORING_SOFTMAX;
+    return VIT_OK;
+}
+
+static vit_status load_weights(vit_text_tower *t, const vit_tensors *file, const char *config,
+                               const vit_exec *packs, vit_error *error) {
+    vit_binding b = {0};
+    vit_store store = {0};
+    vit_exec room;
+    vit_status status = vit_binding_new(&b, file, VIT_PART_TEXTS, error);
+    if (status != VIT_OK) return status;
+    t->file.config = config_of(&t->facts, &b);
+    status = vit_table_new(&t->file.table, &t->file.config, error);
+    if (status != VIT_OK) vit_fail_prefix(error, status, config);
+    if (status == VIT_OK) status = vit_binding_check(&b, &t->file.table, config, error);
+    if (status == VIT_OK)
+        status = vit_store_open(&store, &t->file, vit_packs_for(&room, packs, file), error);
+    if (status == VIT_OK) status = vit_binding_load(&store, &b, config, error);
+    vit_store_close(&store);
+    vit_binding_free(&b);
+    return status == VIT_OK ? read_score(t, file, error) : status;
+}
+
+/* ---- the tokenizer ---- */
+
+static vit_status check_tokenizer(const vit_text_tower *t, const char *directory,
+                                  vit_error *error) {
+    const vit_tokenizer *k = &t->file.tokenizer;
+    const size_t rows = t->file.config.vocabulary;
+    size_t last = k->count;
+    while (last > 0 && !k->tokens[last - 1].text) last--;
+    if (last <= rows) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "%s: the tokenizer has tokens up to id %zu, the tower of texts ids up to %zu "
+                    "(\"vocab_size\" %zu): take the tokenizer's files of the same model",
+                    directory, last - 1, rows - 1, rows);
+}
+
+static vit_status load_tokenizer(vit_text_tower *t, const char *config, vit_error *error) {
+    const size_t length = (size_t)(vit_path_last(config) - config);
+    char *directory = vit_strdup(length > 0 ? config : ".");
+    if (directory && length > 0) directory[length > 1 ? length - 1 : 1] = '\0';
+    if (!directory) return vit_fail_memory(error, "a path", strlen(config));
+    vit_status status = vit_tokenizer_load(&t->file.tokenizer, directory, error);
+    if (status == VIT_OK) status = check_tokenizer(t, directory, error);
+    vit_free(directory);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static vit_status no_config(const char *path, vit_error *error) {
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: there is no config of a tower of texts beside it: words need the "
+                    "directory of a CLIP or SigLIP model, with config.json and a tokenizer",
+                    path);
+}
+
+vit_status vit_text_tower_load(vit_text_tower *t, const char *path, const vit_wanted *wanted,
+                               vit_error *error) {
+    vit_tensors *file;
+    json_t *object = NULL;
+    char *config = NULL;
+    *t = (vit_text_tower){.scale = 1};
+    vit_status status = vit_tensors_open(&file, path, error);
+    if (status != VIT_OK) return status;
+    if (vit_tensors_metadata(file, "vit.config"))
+        status = no_config(path, error);
+    else
+        status =
+            vit_published_config(&object, &config, vit_tensors_name(file), wanted->config, error);
+    if (status == VIT_OK && !object) status = no_config(path, error);
+    if (status == VIT_OK) status = vit_read_text_facts(&t->facts, object, config, error);
+    if (status == VIT_OK) status = load_weights(t, file, config, wanted->packs, error);
+    if (status == VIT_OK) status = load_tokenizer(t, config, error);
+    json_decref(object);
+    vit_free(config);
+    vit_tensors_close(file);
+    return status;
+}
+
+/* Whether "architectures" names a network of both towers, or nothing. */
+static bool names_both(const json_t *object) {
+    const char *name =
+        json_string_value(json_array_get(json_object_get(object, "architectures"), 0));
+    return !name || !(strstr(name, "ForImageClassification") || strstr(name, "VisionModel"));
+}
+
+bool vit_text_tower_is_at(const char *path, const char *config) {
+    vit_tensors *file;
+    vit_text_facts facts;
+    json_t *object = NULL;
+    char *found = NULL;
+    if (vit_tensors_open(&file, path, NULL) != VIT_OK) return false;
+    const bool is_there =
+        !vit_tensors_metadata(file, "vit.config") &&
+        vit_published_config(&object, &found, vit_tensors_name(file), config, NULL) == VIT_OK &&
+        object && names_both(object) && vit_read_text_facts(&facts, object, found, NULL) == VIT_OK;
+    json_decref(object);
+    vit_free(found);
+    vit_tensors_close(file);
+    return is_there;
+}
+
+void vit_text_tower_clear(vit_text_tower *t) {
+    vit_model_file_clear(&t->file);
+}
+
+/* ---- texts ---- */
+
+/* Fills the ids up to the greatest length. */
+static vit_status fill(vit_encoding *e, const vit_text_tower *t, vit_error *error) {
+    const size_t length = t->file.config.length;
+    const uint32_t pad =
+        t->file.tokenizer.pad != VIT_NO_ID ? t->file.tokenizer.pad : (uint32_t)t->facts.pad;
+    if (e->count >= length) return VIT_OK;
+    uint32_t *ids = vit_realloc(e->ids, e->count, length, sizeof *ids);
+    if (!ids) return vit_fail_memory(error, "a text", length * sizeof *ids);
+    e->ids = ids;
+    while (e->count < length) e->ids[e->count++] = pad;
+    return VIT_OK;
+}
+
+static size_t largest(const vit_encoding *e) {
+    size_t at = 0;
+    for (size_t i = 1; i < e->count; i++)
+        if (e->ids[i] > e->ids[at]) at = i;
+    return at;
+}
+
+/* The place of the token that is read. Those behind it are cut off where nothing looks at them. */
+static vit_status find_token(vit_tower_text *out, vit_encoding *e, const vit_text_tower *t,
+                             vit_error *error) {
+    size_t at = e->count - 1;
+    switch (t->facts.pool) {
+    case VIT_TEXT_LARGEST:
+        at = largest(e);
+        break;
+    case VIT_TEXT_END:
+        for (at = 0; at < e->count && e->ids[at] != t->facts.end; at++) continue;
+        break;
+    case VIT_TEXT_LAST:
+    case VIT_TEXT_POOL_COUNT:
+        break;
+    }
+    if (at >= e->count)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "the tokenizer puts no token of id %zu, \"eos_token_id\", behind a text, "
+                        "where the tower reads: it is of another model",
+                        t->facts.end);
+    if (t->file.config.causal) e->count = at + 1;
+    *out = (vit_tower_text){{e->ids, e->count}, at};
+    return VIT_OK;
+}
+
+static vit_status check_ids(const vit_encoding *e, const vit_text_tower *t, vit_error *error) {
+    for (size_t i = 0; i < e->count; i++)
+        if (e->ids[i] >= t->file.config.vocabulary)
+            return vit_fail(error, VIT_ERROR_MISMATCH,
+                            "the tokenizer gives id %u, the tower of texts has ids up to %zu: they "
+                            "are of different models",
+                            (unsigned)e->ids[i], t->file.config.vocabulary - 1);
+    if (e->count > 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_ARGUMENT, "the text is empty: it has no tokens");
+}
+
+vit_status vit_text_tower_encode(vit_tower_text *out, bool *cut, const vit_text_tower *t,
+                                 const char *text, size_t length, vit_error *error) {
+    vit_encoding e = {0};
+    *out = (vit_tower_text){0};
+    vit_status status =
+        vit_tokenizer_encode(&e, &t->file.tokenizer, text, length, t->file.config.length, error);
+    *cut = e.cut;
+    if (status == VIT_OK && t->facts.fills) status = fill(&e, t, error);
+    if (status == VIT_OK) status = check_ids(&e, t, error);
+    if (status == VIT_OK) status = find_token(out, &e, t, error);
+    if (status != VIT_OK) vit_free(e.ids);
+    return status;
+}
