@@ -217,7 +217,8 @@ def properties():
     }
     assert sets["spaces"][1] == where(lambda c: strip.normalize_str(c) == "")
     of = category_of()
-    write("categories.inc", "What kind a character is, and of which class of graphemes it is, if not of the\n"
+    write("categories.inc",
+          "What kind a character is, and of which class of graphemes it is, if not of the\n"
           " * usual one of its kind; sorted.",
           [table("uint32_t categories[]", categories(of)),
            table("grapheme_run graphemes[]", graphemes(of))])
@@ -242,7 +243,8 @@ def forms():
     pool, same, alike = [], [], []
     seconds = sorted({p[2] for p in pairs})
     halves = []
-    wholes = runs({c: [first << 7 | seconds.index(second)] for c, first, second, _ in pairs}, halves)
+    wholes = runs({c: [first << 7 | seconds.index(second)] for c, first, second, _ in pairs},
+                  halves)
     write("decompositions.inc",
           "Decompositions of characters, without Hangul: pairs, and codes of the same character;\n"
           " * the order of pairs that are composed, by both parts; the classes of combining marks.",
