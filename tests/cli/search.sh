@@ -54,7 +54,7 @@ mv out answer
 json "the rest was added" answer "r[0]['kept'] == $pictures and r[0]['added'] == 1001 - $pictures
     and r[0]['failed'] == r[0]['changed'] == r[0]['vanished'] == 0"
 run 0 "1,001 added" "" vit-search build photos -o whole --model digits.safetensors
-run 1 "" "p0001.png is no picture" vit-search i photos/p0001.png
+run 1 "" "p0001.png" vit-search i photos/p0001.png
 vit-search i photos/p0003.png --top 2000 --json | sort >found
 vit-search whole photos/p0003.png --top 2000 --json | sort >expected
 check "it finds what an index made at once finds" cmp found expected
@@ -94,7 +94,7 @@ run 0 ": 1 added, 0 changed, 0 vanished" "" vit-search build other -o i
 
 # ---- what is refused ----
 
-run 1 "" "with a text tower" vit-search i "a dog on a beach"
+run 1 "" "words need the directory of a CLIP" vit-search i "a dog on a beach"
 run 1 "" "is no index of pictures" vit-search digits.safetensors photos/p0006.png
 run 1 "" "another model" vit-search i photos/p0006.png --model mnist
 run 1 "" "another model" vit-search build photos -o i --model mnist

@@ -193,7 +193,7 @@ def forms(s):
     check("pictures in several forms in one list", got[0] == 200 and
           [d["embedding"] for d in got[1]["data"]] == [alone] * 3, got)
     got = embed(input=[{"text": "a dog"}])
-    check("a text", got[0] == 400 and "no text tower" in got[1]["error"], got)
+    check("a text", got[0] == 400 and "reads no texts" in got[1]["error"], got)
 
     def immich(entries, picture=data[1]):
         fields = ["-F", "entries=" + json.dumps(entries)]
@@ -209,7 +209,7 @@ def forms(s):
     check("Immich's /predict", got[0] == 200 and list(got[1]) == ["clip"] and
           all(abs(a - b / length) < 1e-6 for a, b in zip(json.loads(got[1]["clip"]), alone)), got)
     for entries, status, text in (
-            ({"clip": {"textual": {"modelName": "mnist"}}}, 501, "text tower"),
+            ({"clip": {"textual": {"modelName": "mnist"}}}, 400, "\"text\""),
             ({"facial-recognition": {}}, 501, "facial-recognition"),
             ({"clip": {"visual": {"modelName": "x"}}}, 404, "x"), ({}, 400, "modelName")):
         got = immich(entries)

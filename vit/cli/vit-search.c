@@ -9,6 +9,7 @@
 #include "vit/cli/parts/models.h"
 #include "vit/search/index.h"
 #include "vit/search/sheet.h"
+#include "vit/words.h"
 
 typedef struct settings {
     const char *model, *out, *html;
@@ -43,18 +44,20 @@ static const vit_option options[] = {
 static const vit_command command = {
     .name = "vit-search",
     .usage = "usage: vit-search build DIR... -o INDEX --model MODEL\n"
-             "       vit-search INDEX PICTURE [--top K]\n"
+             "       vit-search INDEX PICTURE|\"WORDS\" [--top K]\n"
              "       vit-search INDEX --duplicates S\n"
              "\n"
-             "Finds the pictures of a folder that are most similar to one.\n"
+             "Finds the pictures of a folder that are most similar to one, or to words.\n"
              "\n"
              "  vit-search build photos -o photos.index --model vit_small/\n"
              "      reads new and changed pictures, takes out vanished ones; may be killed\n"
              "  vit-search photos.index beach.jpg --html found.html\n"
              "      the ten most similar ones, also as a page\n"
+             "  vit-search photos.index \"a dog on a beach\"\n"
+             "      words, where the model is CLIP or SigLIP\n"
              "  vit-search photos.index --duplicates 0.98\n"
              "      pairs that are nearly the same\n",
-    .operands = "build DIR..., or INDEX PICTURE",
+    .operands = "build DIR..., or INDEX PICTURE|WORDS",
     .notes = "Exit status: 0 done, 1 a picture, the model or the index failed, 2 wrong "
              "usage.\n" VIT_CPU_NOTE "; the answer is the same with each.\n",
     .options = options,
@@ -194,19 +197,41 @@ static vit_status write_sheet(const settings *s, const char *title, const vit_sh
 
 /* ---- similar pictures ---- */
 
-/* *features = those of the picture, by the model that the index is of. */
-static vit_status embed(float **features, const vit_index *index, const char *path,
+/* Whether the query is the path of a picture, even of one that is not there; else it is words. */
+static bool is_path(const char *query) {
+    const char *dot = strrchr(query, '.');
+    if (vit_path_look(query) == VIT_PATH_FILE || strcmp(query, "-") == 0) return true;
+    if (strchr(query, ' ')) return false;
+    return strchr(query, '/') || (dot && strlen(dot) > 2 && strlen(dot) < 6);
+}
+
+/* features = those of words, by the tower of texts beside the model. */
+static vit_status embed_words(float *features, size_t width, const char *words, const char *name,
+                              const settings *s, vit_error *error) {
+    const vit_embedder_options choice = {.threads = threads_of(s), .cpu = vit_chosen_cpu()};
+    vit_embedder *embedder = NULL;
+    char *path;
+    vit_status status = vit_find_model(&path, name, error);
+    if (status != VIT_OK) return status;
+    status = vit_embedder_load(&embedder, path, &choice, error);
+    if (status == VIT_OK && vit_embedder_describe(embedder).features != width)
+        status = vit_fail(error, VIT_ERROR_MISMATCH, "%s: texts have %zu features, the index %zu",
+                          path, vit_embedder_describe(embedder).features, width);
+    if (status == VIT_OK) status = vit_embed_texts(embedder, &words, 1, NULL, features, error);
+    vit_embedder_free(embedder);
+    vit_free(path);
+    return status;
+}
+
+/* *features = those of the picture, or of the words, by the model that the index is of. */
+static vit_status embed(float **features, const vit_index *index, const char *query,
                         const settings *s, vit_error *error) {
     const vit_index_about about = vit_index_describe(index);
+    const char *name = s->model ? s->model : about.model;
     vit_model *model = NULL;
     vit_indexing g = {.command = &command};
     char fingerprint[65];
-    if (vit_path_look(path) != VIT_PATH_FILE && strcmp(path, "-") != 0)
-        return vit_fail(error, VIT_ERROR_IO,
-                        "%.200s is no picture: expected the path of one; words would need a model "
-                        "with a text tower",
-                        path);
-    vit_status status = open_model(&model, &g.session, s->model ? s->model : about.model, s, error);
+    vit_status status = open_model(&model, &g.session, name, s, error);
     if (status == VIT_OK) {
         g.info = vit_model_describe(model);
         status = vit_model_fingerprint(fingerprint, &g, error);
@@ -216,12 +241,14 @@ static vit_status embed(float **features, const vit_index *index, const char *pa
         status = vit_fail(error, VIT_ERROR_MISMATCH,
                           "the index was made with another model than %s is now: build it again, "
                           "or name that one with --model",
-                          s->model ? s->model : about.model);
+                          name);
     if (status == VIT_OK) {
         *features = vit_alloc(about.width, sizeof **features);
-        status = *features ? vit_embed_file(g.session, path, *features, error)
-                           : vit_fail_memory(error, "features", about.width);
+        if (!*features) status = vit_fail_memory(error, "features", about.width);
     }
+    if (status == VIT_OK)
+        status = is_path(query) ? vit_embed_file(g.session, query, *features, error)
+                                : embed_words(*features, about.width, query, name, s, error);
     vit_session_free(g.session);
     vit_model_free(model);
     return status;
@@ -304,7 +331,8 @@ static const char *contradiction(const settings *s, bool builds, int count) {
     if (s->out) return "-o is for build";
     if (s->pairs.given && (count > 1 || s->top > 0))
         return "--duplicates compares all pictures: leave PICTURE and --top out";
-    if (!s->pairs.given && count != 2) return "after INDEX one PICTURE is expected";
+    if (!s->pairs.given && count != 2)
+        return "after INDEX one PICTURE is expected, or words between \" and \"";
     return NULL;
 }
 

@@ -7,7 +7,7 @@ static const char *const torchserve[] = {"top", "logits", NULL};
 static const char *const hugging_face[] = {"top_k", "function_to_apply", NULL};
 static const char *const explaining[] = {"model", "method", "class",  "layer", "head",
                                          "query", "steps",  "pixels", NULL};
-static const char *const searching[] = {"model", "top", NULL};
+static const char *const searching[] = {"model", "top", "text", NULL};
 static const char *const thumbnails[] = {"row", NULL};
 
 static const char *const teaching[] = {"class", "picture", NULL};

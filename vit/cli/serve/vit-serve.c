@@ -17,8 +17,8 @@ static const char *const logs[] = {"none", "text", "json", NULL};
 VIT_CHECK_ROWS(logs, SERVE_LOG_COUNT + 1);
 
 typedef struct settings {
-    vit_option_list models, hosts, origins;
-    const char *host, *key_file, *index;
+    vit_option_list models, hosts, origins, templates;
+    const char *host, *key_file, *index, *labels, *labels_file;
     uint64_t port, top, threads;
     bool teach;
     uint64_t body, pixels, pictures, connections, per_address, queue, batch;
@@ -37,6 +37,9 @@ static const vit_option options[] = {
              "it another name; may be given several times\n"
              "(default: all in $VIT_MODELS, beside the program and\n"
              "within it)"},
+    VIT_LABELS_OPTION(settings),
+    VIT_LABELS_FILE_OPTION(settings),
+    VIT_TEMPLATE_OPTION(settings),
     VIT_TURN_OPTION(settings),
     {VIT_OPTION(TEXT, "index", index, "INDEX"),
      .help = "an index of pictures, which vit-search build makes: it\n"
@@ -193,7 +196,12 @@ static vit_status begin_teaching(serve_server *server, const settings *s, vit_er
 
 static vit_status begin(parts *p, const settings *s, vit_error *error) {
     serve_server *server = &p->server;
+    const char *labels;
+    vit_status status = vit_chosen_labels(&labels, s->labels, s->labels_file, error);
+    if (status != VIT_OK) return status;
     const serve_models_options models = {.named = &s->models,
+                                         .labels = labels,
+                                         .templates = &s->templates,
                                          .turn = (vit_turn)s->turn,
                                          .threads = (int)s->threads,
                                          .cpu = vit_chosen_cpu(),
@@ -212,7 +220,7 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
     vit_index *index = NULL;
     set_limits(server, s);
     server->index = s->index;
-    vit_status status = s->index ? vit_index_open(&index, s->index, error) : VIT_OK;
+    if (s->index) status = vit_index_open(&index, s->index, error);
     vit_index_free(index); /* it is opened again for every search */
     if (status != VIT_OK) return status;
     if (s->key_file) status = serve_guard_load_keys(&server->guard, s->key_file, error);

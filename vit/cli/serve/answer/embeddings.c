@@ -7,6 +7,7 @@
 #include "vit/cli/serve/answer/classify.h"
 #include "vit/cli/serve/answer/multipart.h"
 #include "vit/cli/serve/answer/pictures.h"
+#include "vit/cli/serve/answer/texts.h"
 #include "vit/cli/serve/route.h"
 
 /* What is asked for. */
@@ -23,8 +24,16 @@ static void normalise(float *features, size_t n) {
         features[i] = (float)((double)features[i] / sqrt(sum));
 }
 
-static void add_embedding(vit_json_out *json, const serve_answers *a, size_t i, const wish *w) {
-    float *features = a->features + i * a->model->info.features;
+/* Rows of features, [count][model->info.features], of pictures and texts in the order in which they
+ * were sent. */
+typedef struct rows {
+    serve_model *model;
+    float **row; /* [count], borrowed */
+    size_t count, tokens;
+} rows;
+
+static void add_embedding(vit_json_out *json, const rows *a, size_t i, const wish *w) {
+    float *features = a->row[i];
     const size_t width = w->numbers > 0 ? w->numbers : a->model->info.features;
     if (w->numbers > 0) normalise(features, width);
     vit_json_open(json, NULL, '{');
@@ -37,7 +46,7 @@ static void add_embedding(vit_json_out *json, const serve_answers *a, size_t i, 
     vit_json_close(json, '}');
 }
 
-static void add_list(vit_json_out *json, const serve_answers *a, const wish *w) {
+static void add_list(vit_json_out *json, const rows *a, const wish *w) {
     vit_json_open(json, NULL, '{');
     vit_json_text(json, "object", "list");
     vit_json_open(json, "data", '[');
@@ -45,8 +54,8 @@ static void add_list(vit_json_out *json, const serve_answers *a, const wish *w) 
     vit_json_close(json, ']');
     vit_json_text(json, "model", a->model->name);
     vit_json_open(json, "usage", '{');
-    vit_json_count(json, "prompt_tokens", 0);
-    vit_json_count(json, "total_tokens", 0);
+    vit_json_count(json, "prompt_tokens", a->tokens);
+    vit_json_count(json, "total_tokens", a->tokens);
     vit_json_close(json, '}');
     vit_json_close(json, '}');
     vit_string_add(&json->text, "\n");
@@ -72,41 +81,108 @@ static bool read_wish(wish *w, const json_t *object, serve_reply *reply) {
     return true;
 }
 
-/* {"text": ...} asks for words, which no model here reads; {"type": "image_url", "image_url":
- * {"url": ...}} is a picture as in OpenAI's messages. Both may stand in the list. */
-static bool read_parts(json_t *object, serve_reply *reply) {
+/* ---- what is asked about ---- */
+
+/* The values of "input": which are texts, and the pictures, which stay in the object. */
+typedef struct inputs {
+    serve_texts texts;
+    bool *is_text; /* [count], owned */
+    size_t count;
+    json_t *kept; /* the texts' strings live in it */
+} inputs;
+
+static void inputs_free(inputs *in) {
+    vit_free(in->texts.texts);
+    vit_free(in->is_text);
+    json_decref(in->kept);
+}
+
+/* A text: {"text": ...}, or of a model with a tower of texts a string that is no data URL. */
+static const char *text_of(const json_t *value, const serve_model *model) {
+    const char *string = json_string_value(value);
+    if (json_object_get(value, "text")) return json_string_value(json_object_get(value, "text"));
+    return string && model->words && strncmp(string, "data:", 5) != 0 ? string : NULL;
+}
+
+/* {"type": "image_url", "image_url": {"url": ...}} is a picture as in OpenAI's messages. */
+static json_t *picture_of(json_t *value) {
+    json_t *url = json_object_get(value, "image_url");
+    if (json_is_object(url)) url = json_object_get(url, "url");
+    return url ? url : value;
+}
+
+/* Takes the texts out of "input". */
+static bool read_inputs(inputs *in, json_t *object, const serve_model *model, serve_reply *reply) {
     json_t *input = json_object_get(object, "input");
-    for (size_t i = 0; i < json_array_size(input); i++) {
-        json_t *part = json_array_get(input, i);
-        json_t *url = json_object_get(part, "image_url");
-        if (json_object_get(part, "text")) {
-            serve_fail(reply, 400,
-                       "\"input\": %zu is a text, but the model has no text tower: expected "
-                       "pictures",
-                       i);
-            return false;
-        }
-        if (!url) continue;
-        if (json_is_object(url)) url = json_object_get(url, "url");
-        json_array_set(input, i, url ? url : json_null());
+    const bool is_list = json_is_array(input);
+    *in = (inputs){.count = is_list ? json_array_size(input) : input != NULL};
+    json_t *pictures = json_array();
+    in->kept = json_incref(input);
+    in->texts.texts = vit_alloc(in->count + 1, sizeof *in->texts.texts);
+    in->is_text = vit_alloc(in->count + 1, sizeof *in->is_text);
+    if (!pictures || !in->texts.texts || !in->is_text) {
+        serve_fail(reply, 503, "no memory for the request");
+        json_decref(pictures);
+        return false;
     }
+    for (size_t i = 0; i < in->count; i++) {
+        json_t *value = is_list ? json_array_get(input, i) : input;
+        const char *text = text_of(value, model);
+        in->is_text[i] = text;
+        if (text)
+            in->texts.texts[in->texts.count++] = text;
+        else
+            json_array_append(pictures, picture_of(value));
+    }
+    if (in->texts.count == 0 && !is_list) { /* messages then say what a single one lacks */
+        json_decref(pictures);
+        return true;
+    }
+    json_object_set_new(object, "input", pictures);
     return true;
 }
 
 /* The list of answers, or the first failure, which a list cannot express. */
-static void reply_list(serve_reply *reply, const serve_answers *a, const wish *w) {
+static void reply_list(serve_reply *reply, const inputs *in, serve_model *model,
+                       const serve_answers *a, float *texts, size_t tokens, const wish *w) {
     vit_json_out json = {0};
-    size_t failed = 0;
+    const size_t width = model->info.features;
+    rows r = {.model = model, .count = in->count, .tokens = tokens};
+    size_t failed = 0, text = 0, picture = 0;
     while (failed < a->count && a->answers[failed].error.status == VIT_OK) failed++;
-    if (failed < a->count) {
+    r.row = vit_alloc(in->count + 1, sizeof *r.row);
+    for (size_t i = 0; r.row && i < in->count; i++)
+        r.row[i] = in->is_text[i] ? texts + text++ * width : a->features + picture++ * width;
+    if (!r.row) {
+        serve_fail(reply, 503, "no memory for the answer");
+    } else if (failed < a->count) {
         serve_fail_with(reply, &a->answers[failed].error);
-    } else if (w->numbers > a->model->info.features) {
+    } else if (w->numbers > width) {
         serve_fail(reply, 400, "\"dimensions\": %zu are more than the %zu that %s has", w->numbers,
-                   a->model->info.features, a->model->name);
+                   width, model->name);
     } else {
-        add_list(&json, a, w);
+        add_list(&json, &r, w);
         reply->body = json.text;
     }
+    vit_free(r.row);
+}
+
+/* Answers pictures, where there are any, and then texts. */
+static void answer_inputs(serve_request *request, json_t *object, const inputs *in,
+                          serve_model *model, const wish *w, serve_reply *reply) {
+    serve_pictures sent = {0};
+    serve_answers a = {0};
+    float *texts = NULL;
+    size_t tokens = 0;
+    const bool pictures = in->texts.count < in->count || in->count == 0;
+    if (pictures && !serve_read_strings(&sent, request, object, "input", reply)) return;
+    if (!pictures || serve_answer_pictures(&a, request, model->name, &sent, true, reply)) {
+        if (in->texts.count == 0 || serve_embed_texts(&texts, &tokens, model, &in->texts, reply))
+            reply_list(reply, in, model, &a, texts, tokens, w);
+        if (pictures) serve_answers_free(&a, request->server);
+    }
+    vit_free(texts);
+    serve_pictures_free(&sent);
 }
 
 static void answer(serve_request *request, json_t *object, serve_reply *reply) {
@@ -114,25 +190,27 @@ static void answer(serve_request *request, json_t *object, serve_reply *reply) {
     const bool has_model = model && !json_is_null(model);
     const char *name =
         has_model ? json_string_value(model) : serve_models_name(request->server->models, 0);
-    serve_pictures sent;
-    serve_answers a;
     wish w;
     if (!name || strlen(name) > SERVE_NAME_MAX) {
         serve_fail(reply, 400, "\"model\": expected a name");
         return;
     }
-    if (!read_wish(&w, object, reply) || !read_parts(object, reply)) return;
-    if (!serve_read_strings(&sent, request, object, "input", reply)) return;
-    memcpy(request->model, name, strlen(name) + 1);
-    if (serve_answer_pictures(&a, request, name, &sent, true, reply)) {
-        reply_list(reply, &a, &w);
-        serve_answers_free(&a, request->server);
+    if (!read_wish(&w, object, reply)) return;
+    serve_model *taken = serve_model_take(request->server->models, name);
+    if (!taken) {
+        serve_fail(reply, 404, "no model is called \"%s\": GET /v2/models names them", name);
+        return;
     }
-    serve_pictures_free(&sent);
+    memcpy(request->model, name, strlen(name) + 1);
+    inputs in;
+    if (read_inputs(&in, object, taken, reply))
+        answer_inputs(request, object, &in, taken, &w, reply);
+    inputs_free(&in);
+    serve_model_release(request->server->models, taken);
 }
 
-/* The body is {"input": "data:image/png;base64,..." or a list of them, "model": NAME}; without
- * "model" the first one answers; null stands for what is left out. */
+/* The body is {"input": "data:image/png;base64,..." or a text or a list of them, "model": NAME};
+ * without "model" the first one answers; null stands for what is left out. */
 void serve_embeddings(serve_request *request, serve_reply *reply) {
     json_t *object = serve_read_json(request, request->size, reply);
     if (!object) return;
@@ -142,10 +220,11 @@ void serve_embeddings(serve_request *request, serve_reply *reply) {
 
 /* ---- Immich ---- */
 
-/* A form of {entries: {"clip": {"visual": {"modelName": NAME}}}, image: FILE}. */
+/* A form of {entries: {"clip": {"visual": {"modelName": NAME}}}, image: FILE}, or of "textual" and
+ * text: WORDS. */
 typedef struct immich {
-    serve_part entries, image;
-    bool has_entries, has_image;
+    serve_part entries, image, text;
+    bool has_entries, has_image, has_text;
 } immich;
 
 static bool read_immich(immich *out, const serve_request *request, serve_reply *reply) {
@@ -165,6 +244,9 @@ static bool read_immich(immich *out, const serve_request *request, serve_reply *
         } else if (strcmp(part.name, "image") == 0) {
             out->image = part;
             out->has_image = true;
+        } else if (strcmp(part.name, "text") == 0) {
+            out->text = part;
+            out->has_text = true;
         }
     }
     if (status != VIT_OK)
@@ -176,20 +258,17 @@ static bool read_immich(immich *out, const serve_request *request, serve_reply *
 
 /* The name of the model that "entries" asks; NULL: it asks for something else, `reply` says what.
  */
-static const char *immich_model(const json_t *entries, serve_reply *reply) {
+static const char *immich_model(const json_t *entries, bool *words, serve_reply *reply) {
     const char *task;
     json_t *types;
     const json_t *clip = json_object_get(entries, "clip");
-    const json_t *visual = json_object_get(clip, "visual");
-    const char *name = json_string_value(json_object_get(visual, "modelName"));
+    const json_t *visual = json_object_get(clip, "visual"),
+                 *textual = json_object_get(clip, "textual");
+    *words = textual;
+    const char *name = json_string_value(json_object_get(textual ? textual : visual, "modelName"));
     json_object_foreach((json_t *)(uintptr_t)entries, task, types) {
         if (strcmp(task, "clip") == 0) continue;
         serve_fail(reply, 501, "the task \"%.40s\" is not served here, only \"clip\"", task);
-        return NULL;
-    }
-    if (json_object_get(clip, "textual")) {
-        serve_fail(reply, 501,
-                   "\"clip\": \"textual\" needs a model with a text tower, which none here has");
         return NULL;
     }
     if (!name || strlen(name) > SERVE_NAME_MAX)
@@ -199,12 +278,11 @@ static const char *immich_model(const json_t *entries, serve_reply *reply) {
 }
 
 /* {"clip": "[0.1, ...]"}: the features with length 1, as a text. */
-static void reply_immich(serve_reply *reply, const serve_answers *a) {
-    const size_t width = a->model->info.features;
+static void reply_immich(serve_reply *reply, float *features, size_t width) {
     vit_json_out list = {0}, json = {0};
-    normalise(a->features, width);
+    normalise(features, width);
     vit_json_open(&list, NULL, '[');
-    for (size_t i = 0; i < width; i++) vit_json_g9(&list, NULL, a->features[i]);
+    for (size_t i = 0; i < width; i++) vit_json_g9(&list, NULL, features[i]);
     vit_json_close(&list, ']');
     char *text = vit_json_take(&list);
     vit_json_open(&json, NULL, '{');
@@ -216,12 +294,41 @@ static void reply_immich(serve_reply *reply, const serve_answers *a) {
     reply->body = json.text;
 }
 
+/* Words; too many are cut, as Immich's own service does. */
+static void answer_immich_text(serve_request *request, const immich *form, const char *name,
+                               serve_reply *reply) {
+    vit_string words = {0};
+    float *features = NULL;
+    size_t tokens;
+    serve_model *model = serve_model_take(request->server->models, name);
+    if (!model || !form->has_text) {
+        serve_fail(reply, model ? 400 : 404,
+                   model ? "the form has no field \"text\""
+                         : "no model of that name is served: GET /v2/models names them");
+        serve_model_release(request->server->models, model);
+        return;
+    }
+    vit_string_add_bytes(&words, (const char *)form->text.data, form->text.size);
+    const char *list[] = {words.text ? words.text : ""};
+    const serve_texts texts = {.texts = list, .count = 1, .cut = true};
+    if (serve_embed_texts(&features, &tokens, model, &texts, reply))
+        reply_immich(reply, features, model->info.features);
+    vit_free(features);
+    vit_string_free(&words);
+    serve_model_release(request->server->models, model);
+}
+
 static void answer_immich(serve_request *request, const immich *form, const json_t *entries,
                           serve_reply *reply) {
-    const char *name = immich_model(entries, reply);
+    bool words;
+    const char *name = immich_model(entries, &words, reply);
     serve_pictures sent = {0};
     serve_answers a;
     if (!name) return;
+    if (words) {
+        answer_immich_text(request, form, name, reply);
+        return;
+    }
     if (!form->has_image) {
         serve_fail(reply, 400, "the form has no picture in the field \"image\"");
         return;
@@ -233,7 +340,7 @@ static void answer_immich(serve_request *request, const immich *form, const json
         if (a.answers[0].error.status != VIT_OK)
             serve_fail_with(reply, &a.answers[0].error);
         else
-            reply_immich(reply, &a);
+            reply_immich(reply, a.features, a.model->info.features);
         serve_answers_free(&a, request->server);
     }
     serve_pictures_free(&sent);

@@ -1,6 +1,6 @@
-/* POST /v1/search: pictures of an index that are similar to the one that is sent; GET
- * /v1/search/picture?row=N: one of them, small. The index is opened for every request, so that it
- * is what the file is then. */
+/* POST /v1/search: pictures of an index that are similar to the one that is sent, or with
+ * ?text=WORDS to words; GET /v1/search/picture?row=N: one of them, small. The index is opened for
+ * every request, so that it is what the file is then. */
 #include <string.h>
 
 #include "vit/base/parallel.h"
@@ -8,6 +8,7 @@
 #include "vit/base/sys.h"
 #include "vit/cli/parts/indexing.h"
 #include "vit/cli/serve/answer/classify.h"
+#include "vit/cli/serve/answer/texts.h"
 #include "vit/cli/serve/route.h"
 #include "vit/search/sheet.h"
 
@@ -82,13 +83,27 @@ static void find(const vit_index *index, const float *features, size_t top, serv
         serve_fail_with(reply, &error);
 }
 
+static void find_words(serve_request *request, const char *name, const char *words,
+                       const vit_index *index, size_t top, serve_reply *reply) {
+    const serve_texts texts = {.texts = &words, .count = 1};
+    float *features;
+    size_t tokens;
+    serve_model *model = serve_model_take(request->server->models, name);
+    if (model && serve_embed_texts(&features, &tokens, model, &texts, reply)) {
+        find(index, features, top, reply);
+        vit_free(features);
+    }
+    serve_model_release(request->server->models, model);
+}
+
 void serve_search(serve_request *request, serve_reply *reply) {
     vit_index *index;
-    serve_pictures sent;
+    serve_pictures sent = {0};
     serve_answers a;
     uint64_t top = 10;
+    const char *words = serve_argument(request, "text");
     if (!open_index(&index, request, reply)) return;
-    if (!serve_read_pictures(&sent, request, reply)) {
+    if (!words && !serve_read_pictures(&sent, request, reply)) {
         vit_index_free(index);
         return;
     }
@@ -96,8 +111,11 @@ void serve_search(serve_request *request, serve_reply *reply) {
     if (!name) name = serve_models_name(request->server->models, 0);
     if (most && (!vit_parse_u64(most, &top) || top < 1 || top > MOST_RESULTS)) {
         serve_fail(reply, 400, "top: expected a number from 1 to %d", MOST_RESULTS);
-    } else if (is_of_model(request, name, index, reply) &&
-               serve_answer_pictures(&a, request, name, &sent, true, reply)) {
+    } else if (!is_of_model(request, name, index, reply)) {
+        /* the reply says so */
+    } else if (words) {
+        find_words(request, name, words, index, (size_t)top, reply);
+    } else if (serve_answer_pictures(&a, request, name, &sent, true, reply)) {
         if (a.answers[0].error.status == VIT_OK)
             find(index, a.features, (size_t)top, reply);
         else

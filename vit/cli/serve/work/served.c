@@ -24,6 +24,8 @@ static void close_model(serve_model *m) {
     if (!m) return;
     vit_session_free(m->session);
     vit_session_free(m->alone);
+    vit_embedder_free(m->words);
+    pthread_mutex_destroy(&m->words_lock);
     vit_model_free(m->model);
     vit_free(m);
 }
@@ -35,19 +37,37 @@ vit_status serve_model_session_aside(vit_session **out, const serve_models *mode
     return vit_session_new(out, m->model, &choice, error);
 }
 
+/* The tower of texts beside a tower of pictures, where there is one. */
+static void open_words(serve_model *m, const char *path, const serve_models_options *o) {
+    const vit_embedder_options choice = {
+        .threads = o->threads, .cpu = o->cpu, .precision = o->precision};
+    if (!path || (m->info.has_head && !o->labels))
+        vit_fail(&m->no_words, VIT_ERROR_UNSUPPORTED,
+                 "words need the directory of a CLIP or SigLIP model");
+    else if (vit_embedder_load(&m->words, path, &choice, &m->no_words) == VIT_OK &&
+             vit_embedder_describe(m->words).features != m->info.features) {
+        vit_embedder_free(m->words);
+        m->words = NULL;
+        vit_fail(&m->no_words, VIT_ERROR_MISMATCH, "its texts have other features than pictures");
+    }
+}
+
 /* Reads the model at that place of the list. */
 static vit_status open_model(serve_model **out, const serve_models *models, size_t place,
                              vit_error *error) {
     const serve_models_options *o = &models->options;
-    const vit_model_options opening = {.turn = o->turn, .cpu = o->cpu, .precision = o->precision};
+    const vit_model_options opening = {
+        .turn = o->turn, .cpu = o->cpu, .precision = o->precision, .labels = o->labels};
     const vit_session_options all = {
         .threads = o->threads, .cpu = o->cpu, .precision = o->precision};
     serve_model *m = vit_alloc(1, sizeof *m);
     if (!m) return vit_fail_memory(error, "a model", sizeof *m);
+    pthread_mutex_init(&m->words_lock, NULL);
     const entry *e = &models->entries[place];
     const serve_shipped *s = e->shipped;
     vit_status status =
-        e->path ? vit_model_load_with(&m->model, e->path, &opening, error)
+        e->path ? vit_model_load_words(&m->model, e->path, &opening, o->templates->values,
+                                       o->templates->count, error)
                 : vit_model_load_memory(&m->model, s->begin, (size_t)(s->end - s->begin), s->name,
                                         &opening, error);
     if (status == VIT_OK) status = vit_session_new(&m->session, m->model, &all, error);
@@ -58,6 +78,7 @@ static vit_status open_model(serve_model **out, const serve_models *models, size
         m->info = vit_model_describe(m->model);
         m->pixels = m->info.height * m->info.width * m->info.channels;
         m->users = 1;
+        open_words(m, e->path, o);
         *out = m;
         return VIT_OK;
     }

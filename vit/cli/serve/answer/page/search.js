@@ -27,11 +27,14 @@ async function show(hit) {
   }
 }
 
+/* file: a picture, or a string of words. */
 async function search(file) {
+  const words = typeof file === "string";
+  const path = "v1/search?top=24" + (words ? "&text=" + encodeURIComponent(file) : "");
   sent = file;
   at("note").textContent = "";
   try {
-    const answer = await (await ask("v1/search?top=24", { method: "POST", body: file })).json();
+    const answer = await (await ask(path, { method: "POST", body: words ? "" : file })).json();
     if (sent !== file) return;
     at("found").replaceChildren();
     answer.results.forEach(show);
@@ -40,6 +43,10 @@ async function search(file) {
   }
 }
 
+at("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (at("text").value) search(at("text").value);
+});
 at("file").addEventListener("change", () => at("file").files[0] && search(at("file").files[0]));
 at("key").addEventListener("change", () => sent && search(sent));
 document.addEventListener("dragover", (event) => event.preventDefault());
