@@ -10,6 +10,7 @@
 #               bash, zsh and fish; and uninstall
 # make dist     the sources as build/vit-VERSION.tar.gz, the same bytes from every clone of a commit
 # make deb      a package for Debian and Ubuntu, build/vit_VERSION_ARCH.deb, likewise
+# make wasm     the programs for WebAssembly, build/wasm/bin (scripts/setup --wasm first)
 # make clean
 #
 # CC=gcc|clang, CFLAGS, BUILD (default build), MPI=1 and MPICC may be set on the command line; for
@@ -30,6 +31,27 @@ BUILD  ?= build
 CFLAGS ?= -O2 -g
 PKGS    = stb libjpeg jansson zlib
 
+# WASM is the compiler for WebAssembly, as scripts/wasm gives it; Emscripten links, and node runs
+# the programs.
+PLACE   = -fPIC
+MACHINE = -fopenmp
+ifneq ($(WASM),)
+CC   = $(WASM)
+LINK = emcc
+AR   = emar
+WEBP = no
+TIFF = no
+HEIF = no
+SERVE = no
+PLACE   =
+MACHINE = -msimd128
+NODE_FLAGS = -sNODERAWFS=1 -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sEXIT_RUNTIME=1 \
+  -sTOTAL_STACK=5MB --pre-js scripts/wasm_node.js
+$(BUILD)/bin/% $(BUILD)/tests/%: LDFLAGS += $(NODE_FLAGS)
+endif
+
+LINK ?= $(CC)
+
 # Formats of pictures whose library is there; WEBP=no, TIFF=no or HEIF=no leaves one out.
 WEBP   ?= $(shell pkg-config --exists libwebp libwebpdemux && echo yes)
 TIFF   ?= $(shell pkg-config --exists 'libtiff-4 >= 4.5' && echo yes)
@@ -48,7 +70,7 @@ endif
 
 # After the user's flags: what the canonical arithmetic (docs/design.md) needs, and what the
 # project is clean under. No fused multiply-add that the source does not name.
-ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -I. -fPIC -fvisibility=hidden -fopenmp \
+ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -I. $(PLACE) -fvisibility=hidden $(MACHINE) \
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
   -Werror=switch \
   $(shell pkg-config --cflags $(PKGS)) $(CFLAGS) $(SANITIZE) \
@@ -103,8 +125,53 @@ MAN      = $(patsubst $(BUILD)/bin/%,$(BUILD)/man/%.1,$(PROGRAMS))
 EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
-.PHONY: all test tests bench lint analyse debug asan fuzz fuzzers install uninstall dist deb clean
+.PHONY: wasm wasm-programs web all test tests bench lint analyse debug asan fuzz fuzzers install \
+  uninstall dist deb clean
 all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(EXAMPLES) $(MAN) $(COMPLETE)
+
+# For node: the programs that need no network.
+wasm-programs: $(filter-out %/vit-bench,$(PROGRAMS))
+wasm:
+	scripts/wasm
+
+# The page that needs no server, in one folder: that of vit-serve, and the server in a worker.
+WEB       = build/web
+WEB_PAGE  = vit/cli/serve/answer/page
+WEB_FILES = $(addprefix $(WEB)/,index.html page.css page.js teach.js local.js worker.js vit.js \
+  vit-fused.js models/mnist.safetensors models/fashion.safetensors)
+WEB_FLAGS = -sMODULARIZE=1 -sEXPORT_NAME=createVit -sENVIRONMENT=worker -sALLOW_MEMORY_GROWTH=1 \
+  -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=5MB -sFORCE_FILESYSTEM=1 -sEXPORTED_FUNCTIONS=_malloc,_free \
+  -sEXPORTED_RUNTIME_METHODS=FS,UTF8ToString
+web: $(WEB_FILES)
+WEB_OBJ   = $(call obj,vit/cli/web/web.c $(CLI_SRC) \
+  $(filter-out %/http.c %/listen.c %/vit-serve.c,$(SERVE_SRC))) $(patsubst %,$(BUILD)/obj/%.o,$(filter-out serve_models,$(SERVE_PARTS))) \
+  $(BUILD)/lib/libvit.a
+$(WEB)/vit.js: $(WEB_OBJ)
+	@mkdir -p $(@D)
+	$(LINK) $(ALL_CFLAGS) -o $@ $^ -g0 $(WEB_FLAGS) $(LDFLAGS) $(LIBS)
+# Where an engine has the fused multiply-add of relaxed SIMD, the worker takes this module.
+FUSED = $(BUILD)/obj/vit/kernels/fused.o
+$(FUSED): vit/kernels/kernels_simd128.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS) -mrelaxed-simd -MMD -MP -MT $@ -c -o $@ $<
+$(WEB)/vit-fused.js: $(FUSED) $(WEB_OBJ)
+	$(LINK) $(ALL_CFLAGS) -mrelaxed-simd -o $@ $^ -g0 $(WEB_FLAGS) $(LDFLAGS) $(LIBS)
+	scripts/wasm_fused.py $(@:.js=.wasm)
+$(WEB)/index.html: $(WEB_PAGE)/page.html vit/cli/web/head.html vit/cli/web/train.html
+	@mkdir -p $(@D)
+	{ sed -e '/<link rel="stylesheet"/r vit/cli/web/head.html' -e '/<\/main>/,$$d' \
+	  -e 's/Nothing leaves this server/Nothing leaves this machine/' $<; \
+	  cat vit/cli/web/train.html; sed -n '/<\/main>/,$$p' $<; } >$@
+$(WEB)/page.css: $(WEB_PAGE)/page.css vit/cli/web/web.css
+	@mkdir -p $(@D)
+	cat $^ >$@
+$(WEB)/%: $(WEB_PAGE)/%
+	cp $< $@
+$(WEB)/%: vit/cli/web/%
+	cp $< $@
+$(WEB)/models/%: models/%
+	@mkdir -p $(@D)
+	cp $< $@
 
 # One instruction set per file; the compiler may use it there and nowhere else.
 KERNEL_FLAGS = -O3
@@ -237,7 +304,7 @@ $(filter-out %/vit-bench %/vit-serve,$(PROGRAMS)): $(BUILD)/bin/%: $(BUILD)/obj/
 $(BUILD)/bin/vit-serve: LIBS += $(shell pkg-config --libs libmicrohttpd)
 $(PROGRAMS): $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIBS)
+	$(LINK) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIBS)
 
 # The options of a page are those that the program names. EMULATOR runs it where another processor's
 # is built.
@@ -260,7 +327,7 @@ FAULT_CALLS = posix_memalign open read pread write fsync close rename unlink mma
 $(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(HELP_SRC) $(CLI_SRC)) \
     $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(FAULT_CALLS:%=-Wl,--wrap=%) $(LIBS) \
+	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(FAULT_CALLS:%=-Wl,--wrap=%) $(LIBS) \
 	  $(shell pkg-config --libs cmocka)
 
 tests: $(TESTS)

@@ -206,8 +206,8 @@ VIT_API vit_status vit_convert(const vit_convert_options *options, vit_error *er
 typedef struct vit_session vit_session;
 typedef struct vit_session_options {
     int threads;     /* 0: OMP_NUM_THREADS where it is set, else as many as the process may use */
-    const char *cpu; /* the highest instruction set to use: "scalar", "neon", "avx2", "avx512" or
-                        "avx512bf16"; NULL: the best that the processor has */
+    const char *cpu; /* the highest instruction set to use: "scalar", "neon", "simd128", "avx2",
+                        "avx512" or "avx512bf16"; NULL: the best that the processor has */
     vit_precision precision;
 } vit_session_options;
 

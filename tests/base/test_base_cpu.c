@@ -20,7 +20,7 @@
 #endif
 
 static void test_names(void **state) {
-    const char *const names[] = {"scalar", "neon", "avx2", "avx512", "avx512bf16"};
+    const char *const names[] = {"scalar", "neon", "simd128", "avx2", "avx512", "avx512bf16"};
     for (int i = 0; i < 5; i++) {
         vit_cpu cpu = VIT_CPU_SCALAR;
         assert_string_equal(vit_cpu_name((vit_cpu)i), names[i]);
@@ -48,6 +48,8 @@ static void test_detection_agrees_with_the_compiler(void **state) {
     assert_int_equal(vit_cpu_detect(), expected);
 #elif defined(__aarch64__)
     assert_int_equal(vit_cpu_detect(), VIT_CPU_NEON);
+#elif defined(__wasm__)
+    assert_int_equal(vit_cpu_detect(), VIT_CPU_SIMD128);
 #else
     assert_int_equal(vit_cpu_detect(), VIT_CPU_SCALAR);
 #endif

@@ -14,9 +14,10 @@
 vit_status vit_choose_kernels(const vit_kernels **kernels, const char *cpu, vit_error *error) {
     vit_cpu highest = VIT_CPU_AVX512BF16;
     if (cpu && !vit_cpu_parse(cpu, &highest))
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "instruction set \"%s\", expected scalar, neon, avx2, avx512 or avx512bf16",
-                        cpu);
+        return vit_fail(
+            error, VIT_ERROR_ARGUMENT,
+            "instruction set \"%s\", expected scalar, neon, simd128, avx2, avx512 or avx512bf16",
+            cpu);
     *kernels = vit_kernels_choose(highest);
     return VIT_OK;
 }

@@ -15,7 +15,7 @@
 #include <sched.h>
 #endif
 
-static const char *const names[] = {"scalar", "neon", "avx2", "avx512", "avx512bf16"};
+static const char *const names[] = {"scalar", "neon", "simd128", "avx2", "avx512", "avx512bf16"};
 VIT_CHECK_ROWS(names, VIT_CPU_COUNT);
 
 const char *vit_cpu_name(vit_cpu cpu) {
@@ -89,6 +89,8 @@ static bool read_brand(char raw[49]) {
 vit_cpu vit_cpu_detect(void) {
 #if defined(__aarch64__)
     return VIT_CPU_NEON;
+#elif defined(__wasm__)
+    return VIT_CPU_SIMD128;
 #else
     return VIT_CPU_SCALAR;
 #endif
@@ -124,6 +126,9 @@ static int processors(void) {
         int count = CPU_COUNT_S(sizeof sets, sets);
         return count > 0 ? count : 1;
     }
+#endif
+#if defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
+    return 1; /* the system's answer is not about this page, which can start no thread */
 #endif
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (int)online : 1;

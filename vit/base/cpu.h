@@ -11,6 +11,7 @@
 typedef enum vit_cpu {
     VIT_CPU_SCALAR,
     VIT_CPU_NEON,       /* AArch64; Advanced SIMD is part of it */
+    VIT_CPU_SIMD128,    /* WebAssembly */
     VIT_CPU_AVX2,       /* AVX2, FMA */
     VIT_CPU_AVX512,     /* AVX-512 F, VL, BW, DQ */
     VIT_CPU_AVX512BF16, /* and BF16 */

@@ -5,7 +5,9 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 
+#ifdef _OPENMP
 #include <omp.h>
+#endif
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
@@ -127,6 +129,7 @@ int vit_threads_to_be_had(int wanted) {
 /* Set in the children of fork: the pool of OpenMP is the parent's. */
 static atomic_bool is_forked;
 
+#ifdef _OPENMP
 /* The threads that OpenMP keeps for this one after its last region. */
 static _Thread_local int kept_by_openmp;
 
@@ -145,6 +148,20 @@ static bool openmp_is_safe(int threads) {
     return vit_threads_to_be_had(tried) == tried;
 }
 
+/* The processors of the places that OpenMP binds threads to; 0: it does not bind them. The affinity
+ * that the system tells is then that of this thread only. */
+static int bound_processors(void) {
+    if (omp_get_proc_bind() == omp_proc_bind_false) return 0;
+    int count = 0;
+    for (int place = 0; place < omp_get_num_places(); place++)
+        count += omp_get_place_num_procs(place);
+    return count < omp_get_num_procs() ? count : omp_get_num_procs();
+}
+
+static int wanted_threads(void) {
+    return omp_get_max_threads();
+}
+
 /* Does the parts of at most `threads` threads, and returns when all have ended. */
 static void run_region(int threads, region_part *part, void *context) {
     if (omp_get_active_level() >= omp_get_max_active_levels()) {
@@ -160,6 +177,19 @@ static void run_region(int threads, region_part *part, void *context) {
         run_own(threads, part, context);
     }
 }
+#else /* a compiler without OpenMP, as Emscripten */
+static int bound_processors(void) {
+    return 0;
+}
+
+static int wanted_threads(void) {
+    return vit_threads_most();
+}
+
+static void run_region(int threads, region_part *part, void *context) {
+    run_own(threads, part, context);
+}
+#endif
 
 /* ---- teams ---- */
 
@@ -258,16 +288,6 @@ void vit_parallel(int threads, size_t count, vit_task *task, void *context) {
 
 /* ---- how many ---- */
 
-/* The processors of the places that OpenMP binds threads to; 0: it does not bind them. The affinity
- * that the system tells is then that of this thread only. */
-static int bound_processors(void) {
-    if (omp_get_proc_bind() == omp_proc_bind_false) return 0;
-    int count = 0;
-    for (int place = 0; place < omp_get_num_places(); place++)
-        count += omp_get_place_num_procs(place);
-    return count < omp_get_num_procs() ? count : omp_get_num_procs();
-}
-
 int vit_threads_most(void) {
     const int bound = bound_processors();
     if (bound <= 0) return vit_cpu_count();
@@ -276,6 +296,6 @@ int vit_threads_most(void) {
 }
 
 int vit_threads_default(void) {
-    const int most = vit_threads_most(), wanted = omp_get_max_threads();
+    const int most = vit_threads_most(), wanted = wanted_threads();
     return wanted < most ? wanted : most;
 }

@@ -231,8 +231,9 @@ static bool is_there(vit_cpu cpu) {
     case VIT_CPU_AVX512:
     case VIT_CPU_AVX512BF16:
         return true;
-    case VIT_CPU_NEON: /* the only one of its kind that is above scalar */
-        return vit_cpu_detect() <= cpu;
+    case VIT_CPU_NEON: /* the only ones of their kinds that are above scalar */
+    case VIT_CPU_SIMD128:
+        return vit_cpu_detect() == cpu;
     case VIT_CPU_COUNT:
         break;
     }

@@ -277,6 +277,7 @@ const vit_kernels *vit_kernels_choose(vit_cpu highest);
 /* The tables of this build, for vit_kernels_choose; NULL where the compiler cannot make one. */
 const vit_kernels *vit_kernels_scalar(void);
 const vit_kernels *vit_kernels_neon(void);
+const vit_kernels *vit_kernels_simd128(void);
 const vit_kernels *vit_kernels_avx2(void);
 const vit_kernels *vit_kernels_avx512(void);
 const vit_kernels *vit_kernels_avx512bf16(void);
@@ -288,7 +289,7 @@ extern const vit_product_kernels vit_pairs_avx512bf16, vit_pairs_reference;
 /* Products of 8-bit integers, all with the same results; those with VNNI are for processors that
  * have VPDPBUSD for registers of 256 or 512 bits (vit/base/cpu.h). Functions are NULL where the
  * compiler cannot make them. */
-extern const vit_product_kernels vit_quads_scalar, vit_quads_neon, vit_quads_avx2,
-    vit_quads_avxvnni, vit_quads_avx512, vit_quads_avx512vnni;
+extern const vit_product_kernels vit_quads_scalar, vit_quads_neon, vit_quads_simd128,
+    vit_quads_avx2, vit_quads_avxvnni, vit_quads_avx512, vit_quads_avx512vnni;
 
 #endif

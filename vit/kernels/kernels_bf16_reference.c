@@ -29,7 +29,7 @@ static inline uint32_t to_bits(float x) {
 
 static inline uint32_t step(uint32_t a, uint32_t b, uint32_t c) {
     return without_denormal(to_bits(
-        fmaf(from_bits(without_denormal(a)), from_bits(without_denormal(b)), from_bits(c))));
+        vit_fused(from_bits(without_denormal(a)), from_bits(without_denormal(b)), from_bits(c))));
 }
 
 /* The first number of a pair is in the lower half of the lane. */

@@ -3,6 +3,7 @@
 #ifndef VIT_KERNELS_V16_SCALAR_H
 #define VIT_KERNELS_V16_SCALAR_H
 
+#include "vit/base/fused.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -74,7 +75,7 @@ static inline v16 v16_sqrt(v16 a) {
 }
 
 static inline v16 v16_fma(v16 a, v16 b, v16 c) { /* a b + c */
-    V16_EACH(fmaf(a.lane[i], b.lane[i], c.lane[i]));
+    V16_EACH(vit_fused(a.lane[i], b.lane[i], c.lane[i]));
 }
 
 /* v16_max and v16_min: b where either is NaN. */

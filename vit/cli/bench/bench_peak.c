@@ -109,6 +109,7 @@ static measure measure_of_floats(vit_cpu cpu) {
         return (measure){probe_avx512, 16, 24};
     case VIT_CPU_SCALAR:
     case VIT_CPU_NEON:
+    case VIT_CPU_SIMD128:
     case VIT_CPU_COUNT:
         break;
     }
@@ -125,6 +126,7 @@ static measure measure_of_integers(vit_cpu cpu) {
         return vnni ? (measure){probe_avx512vnni, 64, 24} : (measure){probe_wide_avx512, 32, 24};
     case VIT_CPU_SCALAR:
     case VIT_CPU_NEON:
+    case VIT_CPU_SIMD128:
     case VIT_CPU_COUNT:
         break;
     }

@@ -138,10 +138,11 @@ static int check_cpu(const vit_command *command) {
     vit_cpu cpu;
     vit_error error;
     if (!word || vit_cpu_parse(word, &cpu)) return VIT_EXIT_OK;
-    vit_fail(&error, VIT_ERROR_ARGUMENT,
-             "the environment variable VIT_CPU is \"%s\", expected scalar, neon, avx2, avx512 "
-             "or avx512bf16",
-             word);
+    vit_fail(
+        &error, VIT_ERROR_ARGUMENT,
+        "the environment variable VIT_CPU is \"%s\", expected scalar, neon, simd128, avx2, avx512 "
+        "or avx512bf16",
+        word);
     return vit_say_usage(command, error.message);
 }
 

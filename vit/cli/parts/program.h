@@ -59,8 +59,8 @@ extern const char *const vit_turn_names[];      /* "model", "exif", "never", NUL
 void vit_precision_here(const vit_command *command, int *precision);
 
 /* A sentence in the notes of a program, which continues it. */
-#define VIT_CPU_NOTE                                                              \
-    "VIT_CPU=scalar|neon|avx2|avx512|avx512bf16 is the highest instruction set\n" \
+#define VIT_CPU_NOTE                                                                      \
+    "VIT_CPU=scalar|neon|simd128|avx2|avx512|avx512bf16 is the highest instruction set\n" \
     "used"
 
 /* --threads, for a uint64_t `threads` in the settings; 0: not given, all processors. */

@@ -163,7 +163,7 @@ static vit_status read_header(bmp *b) {
     b->height = is_core ? vit_le16(h + 6) : vit_le32(h + 8);
     b->bits = vit_le16(h + (is_core ? 10 : 14));
     b->is_top_down = !is_core && h[11] == 0xff;
-    if (b->is_top_down) b->height = ((size_t)1 << 32) - b->height;
+    if (b->is_top_down) b->height = (uint32_t)(0 - b->height);
     const uint32_t found = is_core ? 0 : vit_le32(h + 16);
     vit_status status = vit_source_check_pixels(s, b->width, b->height);
     if (status == VIT_OK) status = check_bits(b);

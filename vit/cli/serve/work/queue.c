@@ -222,7 +222,7 @@ vit_status serve_queue_start(serve_queue **out, const serve_queue_options *optio
     q->metrics = metrics;
     pthread_mutex_init(&q->lock, NULL);
     condition_init(&q->changed);
-    const int number = pthread_create(&q->thread, NULL, run, q);
+    const int number = options->is_here ? 0 : pthread_create(&q->thread, NULL, run, q);
     if (number != 0) {
         vit_free(q);
         return vit_fail_errno(error, number, "cannot start the thread that computes");
@@ -244,7 +244,7 @@ void serve_queue_stop(serve_queue *q) {
     q->hurried = q->stopping = true;
     pthread_cond_signal(&q->changed);
     pthread_mutex_unlock(&q->lock);
-    pthread_join(q->thread, NULL);
+    if (!q->options.is_here) pthread_join(q->thread, NULL);
     pthread_cond_destroy(&q->changed);
     pthread_mutex_destroy(&q->lock);
     vit_free(q);
@@ -273,7 +273,9 @@ serve_turn serve_queue_do(serve_queue *q, serve_job *job) {
     q->jobs++;
     pthread_cond_signal(&q->changed);
     while (!job->done) {
-        if (job->started) {
+        if (q->options.is_here) {
+            do_batch(q);
+        } else if (job->started) {
             pthread_cond_wait(&job->ended, &q->lock);
         } else if (pthread_cond_timedwait(&job->ended, &q->lock, &until) == ETIMEDOUT &&
                    !job->started) {

@@ -53,7 +53,8 @@ typedef struct serve_queue_options {
      */
     size_t (*asking)(void *context);
     void *context;
-    bool yields; /* the thread has a lower priority than the others */
+    bool is_here; /* there is no thread: who brings a job does it */
+    bool yields;  /* the thread has a lower priority than the others */
 } serve_queue_options;
 
 typedef struct serve_queue serve_queue;

@@ -1,0 +1,4 @@
+// What a program for node begins with: it has the environment of its process, and reads its code
+// from a file, though node has a fetch for addresses of the network.
+globalThis.fetch = undefined;
+Module.preRun = [].concat(Module.preRun || [], () => Object.assign(ENV, process.env));

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""The page of build/web in Chromium, compared with the programs of this machine; called by
+scripts/test-wasm. usage: tests/web/page.py [STEPS]"""
+import functools
+import hashlib
+import http.server
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, "tests/support")
+from chromium import Browser, find  # noqa: E402
+
+STEPS = sys.argv[1] if len(sys.argv) > 1 else "50"
+BIN = os.path.join(os.environ.get("BUILD", "build"), "bin")
+number = 0
+
+
+def check(what, holds, found=""):
+    global number
+    number += 1
+    print(f"{'ok' if holds else 'not ok'} {number} - {what}" + ("" if holds else f": {found}"),
+          flush=True)
+    if not holds:
+        sys.exit(1)
+
+
+class Files(http.server.SimpleHTTPRequestHandler):
+    """A folder of static files; `log` has what was asked for."""
+    log = []
+
+    def log_message(self, form, *values):
+        self.log.append(self.path)
+
+
+def serve(folder):
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Files, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}/"
+
+
+def wait_long(page, expression, seconds):
+    """As page.wait, for longer than a call to the browser may take."""
+    end = time.monotonic() + seconds
+    while not page.get(f"Boolean({expression})"):
+        if time.monotonic() > end:
+            sys.exit(f"never true: {expression}")
+        time.sleep(.5)
+
+
+def here(*words):
+    run = subprocess.run([f"{BIN}/{words[0]}", *words[1:]], capture_output=True, text=True)
+    return run.stdout
+
+
+def answers(page, folder):
+    """The page's own answer to pictures is that of vit-classify, to the last digit."""
+    for name in ("image_rgb.png", "image_progressive.jpg", "image_exif_6.jpg"):
+        path = f"tests/fixtures/{name}"
+        native = json.loads(here("vit-classify", "--model", "mnist", "--json", "--logits", path))
+        data = list(open(path, "rb").read())
+        said = page.get(f"""fetch("predictions/mnist?logits=1&top=10", {{method: "POST",
+            body: new Blob([new Uint8Array({data})])}}).then((r) => r.json())""")
+        check(f"{name}: the logits of vit-classify", said["logits"] == native["logits"],
+              (said, native))
+
+
+def drawing(page):
+    page.call("Input.dispatchMouseEvent", type="mousePressed", x=200, y=200, button="left",
+              clickCount=1)
+    for y in range(200, 400, 10):
+        page.call("Input.dispatchMouseEvent", type="mouseMoved", x=200, y=y, button="left")
+    page.call("Input.dispatchMouseEvent", type="mouseReleased", x=200, y=400, button="left")
+    page.wait("document.querySelector('#answer').textContent === '1'")
+    page.wait("!document.querySelector('#seeing').hidden")
+    check("a line that is drawn is a one", True)
+    page.wait("document.querySelector('#shown').textContent.includes('What speaks for 1')")
+    check("what speaks for it is shown", True)
+
+
+def teaching(page):
+    said = page.get("""(async () => {
+        const square = async (level) => {
+            const canvas = document.createElement("canvas");
+            canvas.width = canvas.height = 24;
+            const pen = canvas.getContext("2d");
+            for (let i = 0; i < 576; i++) {
+                pen.fillStyle = `rgb(${Array(3).fill(level + (i * 37 + level) % 40).join(",")})`;
+                pen.fillRect(i % 24, i / 24 | 0, 1, 1);
+            }
+            return new Promise((done) => canvas.toBlob(done, "image/png"));
+        };
+        const { id } = await (await fetch("v1/teach", { method: "POST",
+            body: JSON.stringify({ model: "mnist" }) })).json();
+        for (const [name, base] of [["light", 180], ["dark", 20]]) {
+            const form = new FormData();
+            for (let i = 0; i < 5; i++)
+                form.append("picture", await square(base + 5 * i), i + ".png");
+            await fetch(`v1/teach/${id}?class=${name}`, { method: "POST", body: form });
+        }
+        const { learnt } = await (await fetch(`v1/teach/${id}/learn`, { method: "POST" })).json();
+        const answer = await (await fetch(`v1/teach/${id}/answer`, { method: "POST",
+            body: await square(200) })).json();
+        return [learnt.accuracy, answer.predictions[0].label];
+    })()""")
+    check("it is taught two classes", said == [1, "light"], said)
+
+
+def training(page, work):
+    model = os.path.join(work, "model")
+    here("vit-train", "--data", "digits", "--preset", "digits", "--steps", STEPS, "--seed", "0",
+         "--out", model)
+    digest = hashlib.sha256(open(model, "rb").read()).hexdigest()
+    page.get(f"document.querySelector('#train-steps').value = {STEPS}")
+    page.click("#train-start")
+    wait_long(page, "document.querySelector('#trained').textContent.includes('loss')", 900)
+    drew = page.get("performance.now()")
+    page.get("new Promise((done) => requestAnimationFrame(done))")
+    frame = page.get("performance.now()") - drew
+    check("the page answers while it trains", frame < 2000, frame)
+    wait_long(page, "document.querySelector('#trained').dataset.sha256", 1800)
+    made = page.get("document.querySelector('#trained').dataset.sha256")
+    check(f"{STEPS} steps give the model of vit-train, {digest[:16]}", made == digest, made)
+    page.click("#train-use")
+    page.wait("document.querySelector('#model').value === 'trained'")
+    page.wait("document.querySelector('#answer').textContent.trim() !== ''")
+    check("the model that was trained answers",
+          page.get("fetch('v2/models').then((r) => r.json()).then((s) => s.models.length)") == 3)
+
+
+def main():
+    if find() is None:
+        print("ok 1 - the page in Chromium # SKIP no Chromium")
+        return
+    with Browser() as browser, tempfile.TemporaryDirectory() as work:
+        url = serve("build/web")
+        page = browser.open(url)
+        page.wait("document.querySelectorAll('#model option').length > 0", 300)
+        answers(page, work)
+        drawing(page)
+        teaching(page)
+        training(page, work)
+        page.shot("build/wasm/page.png", whole=True)
+        check("nothing was asked of another place",
+              all(asked.startswith(url) for asked in page.requests), page.requests)
+        check("the console is silent", not page.console, page.console)
+
+
+main()
