@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The page of build/web in Chromium, compared with the programs of this machine; called by
-scripts/test-wasm. usage: tests/web/page.py [STEPS]"""
+scripts/test-wasm. usage: tests/web/page.py [STEPS | speed]"""
 import functools
 import hashlib
 import http.server
@@ -15,7 +15,7 @@ import time
 sys.path.insert(0, "tests/support")
 from chromium import Browser, find  # noqa: E402
 
-STEPS = sys.argv[1] if len(sys.argv) > 1 else "50"
+STEPS = sys.argv[1] if sys.argv[1:] else "50"
 BIN = os.path.join(os.environ.get("BUILD", "build"), "bin")
 number = 0
 
@@ -133,6 +133,28 @@ def training(page, work):
           page.get("fetch('v2/models').then((r) => r.json()).then((s) => s.models.length)") == 3)
 
 
+def speed(page):
+    """Milliseconds of an answer, pictures a second of a training; the same of vit-bench, one
+    thread."""
+    data = list(open("tests/fixtures/image_rgb.png", "rb").read())
+    print(page.get(f"""(async () => {{
+        const body = new Blob([new Uint8Array({data})]), times = [];
+        for (let i = 0; i < 200; i++) {{
+            const start = performance.now();
+            await (await fetch("predictions/mnist", {{ method: "POST", body }})).json();
+            times.push(performance.now() - start);
+        }}
+        times.sort((a, b) => a - b);
+        return `an answer of mnist: ${{times[100].toFixed(2)}} ms`;
+    }})()"""))
+    page.get("document.querySelector('#train-steps').value = 20")
+    page.click("#train-start")
+    wait_long(page, "document.querySelector('#trained').dataset.sha256", 300)
+    print("training:", page.get("document.querySelector('#trained').textContent"))
+    print(here("vit-bench", "train", "--preset", "digits", "--threads", "1"))
+    print(here("vit-bench", "infer", "--preset", "mnist", "--threads", "1"))
+
+
 def main():
     if find() is None:
         print("ok 1 - the page in Chromium # SKIP no Chromium")
@@ -141,6 +163,9 @@ def main():
         url = serve("build/web")
         page = browser.open(url)
         page.wait("document.querySelectorAll('#model option').length > 0", 300)
+        if sys.argv[1:] == ["speed"]:
+            speed(page)
+            return
         answers(page, work)
         drawing(page)
         teaching(page)
