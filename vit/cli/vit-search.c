@@ -49,7 +49,7 @@ static const vit_command command = {
              "\n"
              "Finds the pictures of a folder that are most similar to one, or to words.\n"
              "\n"
-             "  vit-search build photos -o photos.index --model vit_small/\n"
+             "  vit-search build photos -o photos.index --model clip/\n"
              "      reads new and changed pictures, takes out vanished ones; may be killed\n"
              "  vit-search photos.index beach.jpg --html found.html\n"
              "      the ten most similar ones, also as a page\n"

@@ -9,8 +9,8 @@ typedef struct vit_head_state {
     /* MLP head: [batch][M], before and after GELU; tanh: [batch][F]; cosine: before and after the
      * norm, [batch][vit_config_head_inputs] */
     float *hidden, *active;
-    float *logits;          /* [batch][classes]; of texts [R][classes]; an encoder has none: NULL */
-    float *d_logits;        /* as logits; set by the caller before the backward pass */
+    float *logits;   /* [batch][classes]; of texts [R][classes]; an encoder has none: NULL */
+    float *d_logits; /* as logits; set by the caller before the backward pass */
 } vit_head_state;
 
 void vit_head_carve(vit_head_state *s, const vit_carving *k);

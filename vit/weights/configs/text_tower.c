@@ -17,6 +17,7 @@ static const struct family {
 };
 
 static vit_status no_tower(const char *name, const char *type, vit_error *error) {
+    if (!*type) type = "none";
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: \"model_type\" \"%s\" has no tower of texts that is known here: words "
                     "need a model of CLIP, MetaCLIP 2 or SigLIP (clip, metaclip_2, siglip)",
@@ -89,12 +90,16 @@ static vit_status read_pool(vit_text_facts *f, const vit_their_config *d, const 
     static const struct {
         const char *name;
         vit_text_pool pool;
-    } pools[] = {{"argmax", VIT_TEXT_LARGEST}, {"eos", VIT_TEXT_END}, {"last", VIT_TEXT_LAST}};
+        bool fills;
+    } pools[] = {{"argmax", VIT_TEXT_LARGEST, false},
+                 {"eos", VIT_TEXT_END, false},
+                 {"last", VIT_TEXT_LAST, true}};
     const char *name = "argmax";
     const vit_status status = vit_read_text(&name, d, own, "pool_type", error);
     if (status != VIT_OK) return status;
     for (size_t i = 0; i < VIT_COUNT(pools); i++) {
         f->pool = pools[i].pool;
+        f->fills = f->fills || pools[i].fills;
         if (strcmp(pools[i].name, name) == 0) return VIT_OK;
     }
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -151,7 +156,7 @@ static vit_status read_open_clip(vit_text_facts *f, vit_their_config *d, json_t 
     if (ratio > 0 && ratio < 1000) d->said.mlp = (size_t)((double)d->said.dim * ratio);
     f->said = d->said;
     f->said.causal = !free_mask;
-    f->fills = free_mask || f->pool == VIT_TEXT_LAST;
+    f->fills = f->fills || free_mask;
     f->end = end;
     return status;
 }
