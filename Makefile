@@ -144,7 +144,8 @@ WEB_FLAGS = -sMODULARIZE=1 -sEXPORT_NAME=createVit -sENVIRONMENT=worker -sALLOW_
   -sEXPORTED_RUNTIME_METHODS=FS,UTF8ToString
 web: $(WEB_FILES)
 WEB_OBJ   = $(call obj,vit/cli/web/web.c $(CLI_SRC) \
-  $(filter-out %/http.c %/listen.c %/vit-serve.c,$(SERVE_SRC))) $(patsubst %,$(BUILD)/obj/%.o,$(filter-out serve_models,$(SERVE_PARTS))) \
+  $(filter-out %/http.c %/listen.c %/vit-serve.c,$(SERVE_SRC))) \
+  $(patsubst %,$(BUILD)/obj/%.o,$(filter-out serve_models,$(SERVE_PARTS))) \
   $(BUILD)/lib/libvit.a
 $(WEB)/vit.js: $(WEB_OBJ)
 	@mkdir -p $(@D)
