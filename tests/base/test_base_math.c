@@ -218,7 +218,7 @@ static void test_fused_multiply_add_without_the_instruction(void **state) {
     uint64_t hash = 14695981039346656037u; /* FNV-1a over words */
     size_t other = 0;
     for (int i = 0; i < 10000000; i++) {
-        float x[3];
+        float x[3] = {0};
         draw_triple(&r, x);
         const uint32_t bits = bits_of(vit_fused_by_double(x[0], x[1], x[2]));
         hash = (hash ^ bits) * 1099511628211u;

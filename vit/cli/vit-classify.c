@@ -359,34 +359,14 @@ static vit_status answer_window(classifier *c, vit_error *error) {
 
 /* ---- pictures ---- */
 
-/* The picture "-"; *problem says why it cannot be read. */
-static vit_status read_standard_input(vit_picture *picture, const classifier *c,
-                                      vit_error *problem) {
-    const size_t limit = (size_t)256 << 20; /* the library's, for a picture in a file */
-    const char *list = c->settings->files_from;
-    vit_bytes bytes;
-    if (list && strcmp(list, "-") == 0) {
-        return vit_fail(problem, VIT_ERROR_ARGUMENT,
-                        "-: standard input holds the names of the pictures, expected a file");
-    }
-    vit_status status = vit_read_file(&bytes, "-", limit, problem);
-    if (status != VIT_OK) return status;
-    char *name = vit_strdup("standard input");
-    if (!name) {
-        vit_free(bytes.data);
-        return vit_fail_memory(problem, "a name", 0);
-    }
-    *picture = (vit_picture){.name = name, .bytes = bytes.data, .size = bytes.size};
-    return VIT_OK;
-}
-
 /* Adds a picture to the window; takes ownership of `name`. If *problem says that it is none, it is
  * answered with that, after the window. */
 static vit_status add_picture(classifier *c, char *name, vit_answer *problem, vit_error *error) {
     vit_picture picture = {.name = name};
     vit_status status = VIT_OK;
     if (problem->error.status == VIT_OK && strcmp(name, "-") == 0) {
-        problem->error.status = read_standard_input(&picture, c, &problem->error);
+        problem->error.status =
+            vit_picture_of_input(&picture, c->settings->files_from, &problem->error);
         if (problem->error.status == VIT_OK) vit_free(name);
     }
     if (problem->error.status == VIT_OK) {
@@ -472,10 +452,9 @@ static vit_status choose_share(classifier *c, int count, char **names, vit_error
     if (status != VIT_OK) return status;
     status = vit_pictures_count(&pictures, &c->total, error);
     vit_pictures_close(&pictures);
-    const uint64_t part =
-        s->shard.schedule > 0 ? s->shard.steps - 1 : (uint64_t)vit_cluster_rank(c->cluster);
-    const uint64_t parts =
-        s->shard.schedule > 0 ? s->shard.schedule : (uint64_t)vit_cluster_size(c->cluster);
+    const bool is_shard = s->shard.schedule > 0;
+    const uint64_t part = is_shard ? s->shard.steps - 1 : (uint64_t)vit_cluster_rank(c->cluster);
+    const uint64_t parts = is_shard ? s->shard.schedule : (uint64_t)vit_cluster_size(c->cluster);
     c->from = part * c->total / parts;
     c->to = (part + 1) * c->total / parts;
     uint64_t first = c->total;

@@ -134,3 +134,20 @@ void vit_pictures_close(vit_pictures *p) {
     forget_found(p);
     vit_free(p->found);
 }
+
+vit_status vit_picture_of_input(vit_picture *picture, const char *files_from, vit_error *problem) {
+    const size_t limit = (size_t)256 << 20; /* the library's, for a picture in a file */
+    vit_bytes bytes;
+    if (files_from && strcmp(files_from, "-") == 0)
+        return vit_fail(problem, VIT_ERROR_ARGUMENT,
+                        "-: standard input holds the names of the pictures, expected a file");
+    vit_status status = vit_read_file(&bytes, "-", limit, problem);
+    if (status != VIT_OK) return status;
+    char *name = vit_strdup("standard input");
+    if (!name) {
+        vit_free(bytes.data);
+        return vit_fail_memory(problem, "a name", 0);
+    }
+    *picture = (vit_picture){.name = name, .bytes = bytes.data, .size = bytes.size};
+    return VIT_OK;
+}

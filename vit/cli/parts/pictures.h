@@ -38,4 +38,9 @@ vit_status vit_pictures_count(vit_pictures *pictures, uint64_t *count, vit_error
 
 void vit_pictures_close(vit_pictures *pictures);
 
+/* *picture = the one in standard input, "-", with its name and bytes, which are freed by vit_free.
+ * files_from: the list of names, which cannot be in standard input as well, or NULL. *problem says
+ * why it cannot be read. */
+vit_status vit_picture_of_input(vit_picture *picture, const char *files_from, vit_error *problem);
+
 #endif

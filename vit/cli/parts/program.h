@@ -59,9 +59,9 @@ extern const char *const vit_turn_names[];      /* "model", "exif", "never", NUL
 void vit_precision_here(const vit_command *command, int *precision);
 
 /* A sentence in the notes of a program, which continues it. */
-#define VIT_CPU_NOTE                                                                      \
-    "VIT_CPU=scalar|neon|simd128|avx2|avx512|avx512bf16 is the highest instruction set\n" \
-    "used"
+#define VIT_CPU_NOTE                                                      \
+    "VIT_CPU=scalar|neon|simd128|avx2|avx512|avx512bf16 is the highest\n" \
+    "instruction set used"
 
 /* --threads, for a uint64_t `threads` in the settings; 0: not given, all processors. */
 #define VIT_THREADS_OPTION(settings, explanation) \
