@@ -7,6 +7,7 @@
 #include "vit/maps.h"
 #include "vit/teach.h"
 #include "vit/texts.h"
+#include "vit/words.h"
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,6 +108,26 @@ static vit_status text_session(bool null, vit_error *error) {
     return status;
 }
 
+static vit_status load_embedder(bool null, vit_error *error) {
+    vit_embedder *words;
+    const vit_status status = vit_embedder_load(&words, "tests/fixtures/words/clip",
+                                                OPTIONS(vit_embedder_options), error);
+    vit_embedder_free(words);
+    return status;
+}
+
+static vit_status embed_texts(bool null, vit_error *error) {
+    const char *const texts[] = {"a cat"};
+    float features[512];
+    vit_embedder *words;
+    vit_status status = vit_embedder_load(&words, "tests/fixtures/words/clip", NULL, error);
+    if (status == VIT_OK)
+        status =
+            vit_embed_texts(words, texts, 1, OPTIONS(vit_embed_texts_options), features, error);
+    vit_embedder_free(words);
+    return status;
+}
+
 static const struct {
     const char *name;
     call *call;
@@ -115,6 +136,8 @@ static const struct {
 } functions[] = {
     {"vit_model_load_with", load_with, VIT_OK, ""},
     {"vit_model_load_memory", load_memory, VIT_OK, ""},
+    {"vit_embedder_load", load_embedder, VIT_OK, ""},
+    {"vit_embed_texts", embed_texts, VIT_OK, ""},
     {"vit_convert", convert, VIT_ERROR_ARGUMENT, "a model to read"},
     {"vit_session_new", new_session, VIT_OK, ""},
     {"vit_explain", explain, VIT_OK, ""},

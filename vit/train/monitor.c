@@ -123,7 +123,8 @@ static double majority_of(const vit_run *run) {
     size_t most = 0;
     if (!counts) return 0;
     for (size_t i = 0; i < count; i++) {
-        const size_t n = ++counts[records->labels[run->loader.val[i]]];
+        const size_t record = run->loader.val ? run->loader.val[i] : i;
+        const size_t n = ++counts[records->labels[record]];
         most = n > most ? n : most;
     }
     vit_free(counts);
