@@ -116,6 +116,18 @@ static vit_status load_embedder(bool null, vit_error *error) {
     return status;
 }
 
+static vit_status load_words(bool null, vit_error *error) {
+    vit_model *m;
+    const vit_status status =
+        vit_model_load_words(&m, MNIST, OPTIONS(vit_model_options), NULL, 0, error);
+    vit_model_free(m);
+    return status;
+}
+
+static vit_status convert_words(bool null, vit_error *error) {
+    return vit_convert_words(OPTIONS(vit_convert_options), NULL, 0, error);
+}
+
 static vit_status embed_texts(bool null, vit_error *error) {
     const char *const texts[] = {"a cat"};
     float features[512];
@@ -138,6 +150,8 @@ static const struct {
     {"vit_model_load_memory", load_memory, VIT_OK, ""},
     {"vit_embedder_load", load_embedder, VIT_OK, ""},
     {"vit_embed_texts", embed_texts, VIT_OK, ""},
+    {"vit_model_load_words", load_words, VIT_OK, ""},
+    {"vit_convert_words", convert_words, VIT_ERROR_ARGUMENT, "a model to read"},
     {"vit_convert", convert, VIT_ERROR_ARGUMENT, "a model to read"},
     {"vit_session_new", new_session, VIT_OK, ""},
     {"vit_explain", explain, VIT_OK, ""},

@@ -319,8 +319,8 @@ static void test_train_and_evaluate(void **state) {
                                .user = &notes,
                                .callback = count_note_events};
     if (vit_train(&model, &train, &error) != VIT_OK) fail_msg("%s", error.message);
-    assert_int_equal(notes,
-                     4); /* the test, the pictures that are few, twice, and what was chosen */
+    /* the test, the classes, the pictures that are few, twice, and what was chosen */
+    assert_int_equal(notes, 5);
     assert_non_null(strstr(vit_model_describe(model).preprocessing, "\"shorter\": 32"));
     notes = 0;
     vit_evaluate_options evaluate = {.data = "other", .note = count_notes, .user = &notes};

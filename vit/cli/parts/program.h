@@ -93,14 +93,15 @@ void vit_precision_here(const vit_command *command, int *precision);
             .help = "of weights that libraries answer differently: as\n" \
                     "timm, hf or meta (default: their own library)"      \
     }
-#define VIT_LABELS_OPTION(settings)                                              \
-    {                                                                            \
-        VIT_OPTION(TEXT, "labels", labels, "FILE|A,B"),                          \
-            .help = "names of the classes, in place of the model's: a file,\n"   \
-                    "one a line or a JSON list or object; or imagenet-1k. Of\n"  \
-                    "CLIP and SigLIP they are the classes, in your own words:\n" \
-                    "--labels cat,dog,\"a red bus\", or a file",                 \
-            .exclusive = VIT_LABELS_EXCLUSIVE                                    \
+#define VIT_LABELS_OPTION(settings)                                      \
+    {                                                                    \
+        VIT_OPTION(TEXT, "labels", labels, "FILE|A,B"),                  \
+            .help = "names of the classes, in place of the model's: a\n" \
+                    "file, one a line or a JSON list or object; or\n"    \
+                    "imagenet-1k. Of CLIP and SigLIP they are the\n"     \
+                    "classes, in your own words: --labels cat,dog,\n"    \
+                    "\"a red bus\", or a file",                          \
+            .exclusive = VIT_LABELS_EXCLUSIVE                            \
     }
 /* --labels-file and --template, for `const char *labels_file` and `vit_option_list templates`. */
 #define VIT_LABELS_EXCLUSIVE 77
@@ -109,12 +110,13 @@ void vit_precision_here(const vit_command *command, int *precision);
         VIT_OPTION(TEXT, "labels-file", labels_file, "FILE"), .help = "the same of a file alone", \
                                                               .exclusive = VIT_LABELS_EXCLUSIVE   \
     }
-#define VIT_TEMPLATE_OPTION(settings)                                            \
-    {                                                                            \
-        VIT_OPTION(LIST, "template", templates, "TEXT"),                         \
-            .help = "of labels in words: what is compared is this text with\n"   \
-                    "the label at {}, such as \"a photo of a {}\"; of several\n" \
-                    "the mean; or a file with one a line (default: {})"          \
+#define VIT_TEMPLATE_OPTION(settings)                                         \
+    {                                                                         \
+        VIT_OPTION(LIST, "template", templates, "TEXT"),                      \
+            .help = "of labels in words: what is compared is this text\n"     \
+                    "with the label at {}, such as \"a photo of a {}\"; of\n" \
+                    "several the mean; or a file with one a line\n"           \
+                    "(default: {})"                                           \
     }
 #define VIT_SIZE_OPTION(settings)                                     \
     {                                                                 \
