@@ -39,7 +39,7 @@ check "builds nothing again" fails grep -e ' -c -o ' -e ' -shared ' installing
 serve=
 [ ! -x "$BUILD/bin/vit-serve" ] || serve=serve
 {
-    for program in bench classify convert evaluate explain info read report search train verify \
+    for program in bench classify convert evaluate explain info pack read report search train verify \
         $serve; do
         echo "./usr/bin/vit-$program"
         echo "./usr/share/man/man1/vit-$program.1"
@@ -50,7 +50,7 @@ serve=
     for file in libvit.a libvit.so libvit.so.0 pkgconfig/libvit.pc; do
         echo "./usr/lib/x/$file"
     done
-    printf './usr/include/vit/%s.h\n' cluster labels maps teach tensors texts vit
+    printf './usr/include/vit/%s.h\n' cluster labels maps teach tensors texts vit words
     cd "$tree" && find models -maxdepth 1 -name '*.safetensors' -o -maxdepth 1 -name '*.json' |
         sed 's|^|./usr/share/vit/|'
 } | sort >expected

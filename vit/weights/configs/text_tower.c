@@ -55,9 +55,9 @@ static vit_status read_hugging_face(vit_text_facts *f, vit_their_config *d, json
     f->said = d->said;
     f->said.causal = !family->siglip;
     f->fills = family->siglip;
-    f->pool = family->siglip                   ? VIT_TEXT_LAST
-              : family->largest && f->end == 2 ? VIT_TEXT_LARGEST
-                                               : VIT_TEXT_END;
+    const bool names_no_token = family->largest && f->end == 2; /* as old configs do */
+    f->pool = names_no_token ? VIT_TEXT_LARGEST : VIT_TEXT_END;
+    if (family->siglip) f->pool = VIT_TEXT_LAST;
     f->hugging_face = true;
     return status;
 }
