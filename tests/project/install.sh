@@ -39,8 +39,8 @@ check "builds nothing again" fails grep -e ' -c -o ' -e ' -shared ' installing
 serve=
 [ ! -x "$BUILD/bin/vit-serve" ] || serve=serve
 {
-    for program in bench classify convert evaluate explain info pack read report search train verify \
-        $serve; do
+    for program in bench classify convert evaluate explain info pack read report search train \
+        verify $serve; do
         echo "./usr/bin/vit-$program"
         echo "./usr/share/man/man1/vit-$program.1"
         echo "./usr/share/bash-completion/completions/vit-$program"
