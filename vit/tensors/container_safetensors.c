@@ -91,7 +91,7 @@ static vit_status parse_dtype(parser *p) {
 
 static vit_status parse_field(parser *p, const char *key) {
     vit_tensor *t = &p->tensor;
-    vit_status status;
+    vit_status status = VIT_OK;
     char shown[VIT_NAME_TEXT];
     size_t field = 0, count;
     while (field < FIELDS && strcmp(key, field_names[field]) != 0) field++;

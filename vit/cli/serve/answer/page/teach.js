@@ -32,7 +32,7 @@ const doing = (task) => async (...values) => {
 async function begin() {
   if (teaching) return;
   const said = await ask(path(""), { method: "POST",
-    body: JSON.stringify({ model: at("model").value }) });
+    body: JSON.stringify({ model: at("model").value || undefined }) }); // undefined: the first one
   teaching = said.id;
 }
 
