@@ -41,6 +41,14 @@ void serve_prepare(const serve_model *m, serve_server *server, const vit_picture
     if (answer->error.status != VIT_OK) serve_metrics_failed(server->metrics, m->place);
 }
 
+void serve_add_input(vit_json_out *json, const serve_model *m, const uint8_t *pixels) {
+    const size_t shape[] = {m->info.height, m->info.width, m->info.channels};
+    vit_json_open(json, "input", '{');
+    vit_json_counts(json, "shape", shape, 3);
+    vit_json_base64(json, "data", pixels, m->pixels);
+    vit_json_close(json, '}');
+}
+
 /* Moves the rows of logits and features, which are those of the `ready` pictures that could be
  * read, to the places of these pictures. */
 static void spread(serve_answers *a, size_t ready) {

@@ -21,6 +21,10 @@ typedef struct serve_answers {
 void serve_prepare(const serve_model *model, serve_server *server, const vit_picture *picture,
                    uint8_t *pixels, float *values, vit_answer *answer);
 
+/* Adds the member "input", the picture as the network sees it, to be shown under a map. pixels:
+ * [model->pixels]. */
+void serve_add_input(vit_json_out *json, const serve_model *model, const uint8_t *pixels);
+
 /* Classifies pictures with the model of that name. False: `reply` is an error, and there is nothing
  * to free. A picture that cannot be read has its error among the answers, unless it was sent alone:
  * then that is the reply. Freed by serve_answers_free. */

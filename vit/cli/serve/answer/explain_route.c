@@ -168,21 +168,12 @@ static bool make_map(question *q, const vit_picture *picture) {
     return turn == SERVE_TURN_DONE && job.error.status == VIT_OK;
 }
 
-/* The picture as the network saw it, to be shown under the map. */
-static void add_input(vit_json_out *json, const question *q) {
-    const size_t shape[] = {q->model->info.height, q->model->info.width, q->model->info.channels};
-    vit_json_open(json, "input", '{');
-    vit_json_counts(json, "shape", shape, 3);
-    vit_json_base64(json, "data", q->pixels, q->model->pixels);
-    vit_json_close(json, '}');
-}
-
 static void write_map(const question *q, const char *name) {
     char word[16];
     vit_json_out json = {0};
     vit_json_open(&json, NULL, '{');
     vit_map_add_json(&json, name, q->model->model, q->options.method, &q->map, true);
-    if (find_word(q, "pixels", word, sizeof word)) add_input(&json, q);
+    if (find_word(q, "pixels", word, sizeof word)) serve_add_input(&json, q->model, q->pixels);
     vit_json_close(&json, '}');
     vit_string_add(&json.text, "\n");
     q->reply->body = json.text;

@@ -5,6 +5,7 @@
 
 #include "vit/base/sys.h"
 #include "vit/cli/parts/map_words.h"
+#include "vit/cli/serve/answer/classify.h"
 #include "vit/cli/serve/answer/pictures.h"
 #include "vit/cli/serve/answer/teach_files.h"
 #include "vit/cli/serve/route.h"
@@ -354,7 +355,6 @@ static void answer(serve_teaching *one, serve_request *request, serve_reply *rep
 typedef struct look {
     vit_model *model;
     vit_session *session;
-    vit_model_info info;
     uint8_t *pixels;
     float *values;
     vit_map map;
@@ -363,33 +363,27 @@ typedef struct look {
 static vit_status make_look(look *l, const serve_teaching *one, serve_server *server,
                             const vit_picture *picture, vit_error *error) {
     const vit_session_options options = {.threads = 1};
-    const vit_picture sent = {.name = picture->name,
-                              .bytes = picture->bytes ? picture->bytes : "", /* never a file */
-                              .size = picture->bytes ? picture->size : 0};
-    const char *warning;
+    const size_t count = one->model->pixels;
+    vit_answer prepared;
     vit_status status = vit_teaching_model(&l->model, one->teaching, error);
     if (status == VIT_OK) status = vit_session_new(&l->session, l->model, &options, error);
     if (status != VIT_OK) return status;
-    l->info = vit_model_describe(l->model);
-    const size_t count = l->info.height * l->info.width * l->info.channels;
     l->pixels = vit_alloc_unset(count, 1);
     l->values = vit_alloc_unset(count, sizeof *l->values);
     if (!l->pixels || !l->values) return vit_fail_memory(error, "the picture", 5 * count);
-    status = vit_prepare_values(l->session, &sent, server->pixels, l->pixels, l->values, &warning,
-                                error);
+    serve_prepare(one->model, server, picture, l->pixels, l->values, &prepared);
+    if (prepared.error.status != VIT_OK)
+        return vit_fail(error, prepared.error.status, "%s", prepared.error.message);
     const vit_map_options asked = {.method = VIT_METHOD_RELEVANCE, .values = l->values};
-    return status == VIT_OK ? vit_explain(l->session, l->pixels, &asked, &l->map, error) : status;
+    return vit_explain(l->session, l->pixels, &asked, &l->map, error);
 }
 
-static void reply_look(const look *l, const char *file, serve_reply *reply) {
-    const size_t shape[] = {l->info.height, l->info.width, l->info.channels};
+static void reply_look(const look *l, const serve_model *backbone, const char *file,
+                       serve_reply *reply) {
     vit_json_out json = {0};
     vit_json_open(&json, NULL, '{');
     vit_map_add_json(&json, file, l->model, VIT_METHOD_RELEVANCE, &l->map, true);
-    vit_json_open(&json, "input", '{');
-    vit_json_counts(&json, "shape", shape, 3);
-    vit_json_base64(&json, "data", l->pixels, shape[0] * shape[1] * shape[2]);
-    vit_json_close(&json, '}');
+    serve_add_input(&json, backbone, l->pixels);
     close_state(&json, reply);
 }
 
@@ -404,7 +398,7 @@ static void explain(serve_teaching *one, serve_request *request, serve_reply *re
     else if (make_look(&l, one, request->server, &sent.pictures[0], &error) != VIT_OK)
         serve_fail_with(reply, &error);
     else
-        reply_look(&l, sent.names[0], reply);
+        reply_look(&l, one->model, sent.names[0], reply);
     vit_map_clear(&l.map);
     vit_free(l.pixels);
     vit_free(l.values);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "datasets/shards/tar.h"
 #include "vit/base/sys.h"
 
 static const char *const names[] = {"model.safetensors", "config.json", "model.py"};
@@ -50,32 +51,18 @@ static vit_status add_file(vit_string *out, const char *path, vit_error *error) 
     return out->failed ? vit_fail_memory(error, "a file", bytes.size) : VIT_OK;
 }
 
-/* A member of a tar archive (POSIX ustar). */
+/* A member of a tar archive. */
 static vit_status add_member(vit_string *out, const char *directory, const char *name,
                              vit_error *error) {
-    char path[160], head[512] = {0}, zeros[512] = {0};
-    unsigned sum = 0;
+    char path[160], inside[32], zeros[VIT_TAR_BLOCK] = {0};
     vit_string file = {0};
     snprintf(path, sizeof path, "%s/%s", directory, name);
+    snprintf(inside, sizeof inside, "model/%s", name);
     const vit_status status = add_file(&file, path, error);
     if (status == VIT_OK) {
-        snprintf(head, 100, "model/%s", name);
-        snprintf(head + 100, 8, "0000644");
-        snprintf(head + 108, 8, "0000000");
-        snprintf(head + 116, 8, "0000000");
-        snprintf(head + 124, 12, "%011llo", (unsigned long long)file.length);
-        snprintf(head + 136, 12, "00000000000");
-        memset(head + 148, ' ', 8);
-        head[156] = '0';
-        memcpy(head + 257,
-               "ustar\0"
-               "00",
-               8);
-        for (size_t i = 0; i < sizeof head; i++) sum += (unsigned char)head[i];
-        snprintf(head + 148, 8, "%06o", sum);
-        vit_string_add_bytes(out, head, sizeof head);
+        vit_tar_put_header(out, inside, file.length);
         vit_string_add_bytes(out, file.text, file.length);
-        vit_string_add_bytes(out, zeros, (512 - file.length % 512) % 512);
+        vit_string_add_bytes(out, zeros, vit_tar_padding(file.length));
     }
     vit_string_free(&file);
     return status;
