@@ -139,16 +139,25 @@ static vit_status note_untested(const vit_run *run, const size_t *counts, vit_er
     return VIT_OK;
 }
 
+size_t vit_run_largest_class(double *share, const vit_records *records, const uint32_t *numbers,
+                             size_t count, size_t classes) {
+    size_t most = 0, *counts = NULL;
+    *share = 0;
+    if (records->labels && count > 0) counts = vit_alloc(classes, sizeof *counts);
+    if (!counts) return 0;
+    for (size_t i = 0; i < count; i++) counts[records->labels[numbers ? numbers[i] : i]]++;
+    for (size_t i = 0; i < classes; i++) most = counts[i] > counts[most] ? i : most;
+    *share = (double)counts[most] / (double)count;
+    vit_free(counts);
+    return most;
+}
+
 void vit_run_note_majority(const vit_run *run, double top1) {
     const vit_dataset *d = &run->data;
-    const size_t count = d->test.count;
     char share[32], number[32];
-    if (count == 0 || d->classes < 2 || run->preset.recipe.multi_label) return;
-    size_t most = 0, *counts = vit_alloc(d->classes, sizeof *counts);
-    if (!counts) return; /* a note that is missing is no fault */
-    for (size_t i = 0; i < count; i++) counts[d->test.labels[i]]++;
-    for (size_t i = 0; i < d->classes; i++) most = counts[i] > counts[most] ? i : most;
-    const double majority = (double)counts[most] / (double)count;
+    double majority;
+    if (d->classes < 2 || run->preset.recipe.multi_label) return;
+    const size_t most = vit_run_largest_class(&majority, &d->test, NULL, d->test.count, d->classes);
     if (majority * (double)d->classes >= UNEVEN && top1 <= majority)
         vit_run_note(run,
                      "%s %% of the test pictures are %s, so that answering it every time would be "
@@ -156,7 +165,6 @@ void vit_run_note_majority(const vit_run *run, double top1) {
                      vit_format_fixed(share, 100 * majority, 2), name_of(d, most, number),
                      run->preset.recipe.balance ? ""
                                                 : "; --balance lets each class weigh the same");
-    vit_free(counts);
 }
 
 vit_status vit_run_check_classes(vit_run *run, vit_error *error) {

@@ -115,23 +115,10 @@ static vit_choices choices_of(const vit_run *run) {
                          .weight_decay = r->weight_decay};
 }
 
-/* The share of the most frequent class among the held-back pictures; 0 if there are none. */
-static double majority_of(const vit_run *run) {
-    const vit_records *records = vit_loader_val_records(&run->loader);
-    const size_t count = run->loader.val_count, classes = run->preset.config.classes;
-    size_t *counts = records->labels && count > 0 ? vit_alloc(classes, sizeof *counts) : NULL;
-    size_t most = 0;
-    if (!counts) return 0;
-    for (size_t i = 0; i < count; i++) {
-        const size_t record = run->loader.val ? run->loader.val[i] : i;
-        const size_t n = ++counts[records->labels[record]];
-        most = n > most ? n : most;
-    }
-    vit_free(counts);
-    return (double)most / (double)count;
-}
-
 static vit_report report_of(const vit_run *run, vit_report_state state) {
+    double majority;
+    vit_run_largest_class(&majority, vit_loader_val_records(&run->loader), run->loader.val,
+                          run->loader.val_count, run->preset.config.classes);
     return (vit_report){
         .preset = run->preset.name,
         .data = run->data.name,
@@ -140,7 +127,7 @@ static vit_report report_of(const vit_run *run, vit_report_state state) {
                   .classes = run->preset.config.classes,
                   .train_images = run->loader.train_count,
                   .val_images = run->loader.val_count,
-                  .majority = majority_of(run),
+                  .majority = majority,
                   .sample = vit_monitor_sample(run),
                   .steps = run->plan.schedule,
                   .epochs = vit_run_epochs(run, run->plan.schedule),

@@ -155,6 +155,11 @@ vit_status vit_run_check_out(const vit_run *run, vit_error *error);
  * unbalanced or not tested. */
 vit_status vit_run_check_classes(vit_run *run, vit_error *error);
 
+/* The class that most of `count` pictures are of; *share = its share of them, 0 if it is not known:
+ * there are none, they have no classes, or no memory. numbers: of the records; NULL: the first. */
+size_t vit_run_largest_class(double *share, const vit_records *records, const uint32_t *numbers,
+                             size_t count, size_t classes);
+
 /* Notes it if the share of test pictures that are answered right is no better than that of the
  * largest class. */
 void vit_run_note_majority(const vit_run *run, double top1);
