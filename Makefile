@@ -115,7 +115,7 @@ TEST_SRC = $(sort $(wildcard tests/*/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/support/*.c)))
 
 EMBEDDED = presets measured pytorch_model timm_models hugging_face_models imagenet synsets \
-  explain_page_html report_html report_css report_js teaching_html
+  templates explain_page_html report_html report_css report_js teaching_html
 LIB_OBJ  = $(call obj,$(LIB_SRC)) $(WIRE) $(EMBEDDED:%=$(BUILD)/obj/%.o)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -258,6 +258,10 @@ $(BUILD)/imagenet.c: scripts/embed-text vit/weights/file/imagenet-1k.txt
 $(BUILD)/synsets.c: scripts/embed-text vit/weights/file/imagenet-1k-synsets.txt
 	@mkdir -p $(@D)
 	scripts/embed-text vit_imagenet_synsets vit/weights/file/imagenet-1k-synsets.txt > $@
+
+$(BUILD)/templates.c: scripts/embed-text vit/weights/file/imagenet-templates.txt
+	@mkdir -p $(@D)
+	scripts/embed-text vit_imagenet_templates vit/weights/file/imagenet-templates.txt > $@
 
 $(BUILD)/report_%.c: scripts/embed-text vit/report/page/report.%
 	@mkdir -p $(@D)

@@ -220,6 +220,25 @@ def make_gemma(directory, lines, size):
     t.post_processor = processors.TemplateProcessing(single="$A <eos>",
                                                      special_tokens=[("<eos>", 1)])
     save(t, directory)
+    make_siglip2(f"{directory}_siglip2_files", json.loads(t.to_str()))
+
+
+def make_siglip2(directory, model):
+    """As SigLIP 2 is published: nothing becomes lower case, and runs of spaces and lines, and tags,
+    are tokens that are found in texts."""
+    model["normalizer"] = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+    vocab = model["model"]["vocab"]
+    for text in ["<2mass>", "[@BOS@]", "<unused0>", "<start_of_turn>", "<table>", "<b>",
+                 *("\n" * n for n in range(1, 5)), *("▁" * n for n in range(2, 6))]:
+        vocab.setdefault(text, len(vocab))
+        model["added_tokens"].append({
+            "id": vocab[text], "content": text, "single_word": False, "lstrip": False,
+            "rstrip": False, "normalized": False, "special": "turn" in text})
+    write(directory, "tokenizer.json", model)
+    write(directory, "tokenizer_config.json",
+          {"tokenizer_class": "GemmaTokenizer", "add_bos_token": False, "add_eos_token": True,
+           "do_lower_case": True, "padding_side": "right", "bos_token": "<bos>",
+           "eos_token": "<eos>", "pad_token": "<pad>", "unk_token": "<unk>"})
 
 
 def make_sentencepiece(directory, lines, size, **rules):
@@ -360,7 +379,7 @@ def theirs(path, texts):
 NAMES = ["clip", "clip_files", "gpt2", "gpt2_files", "roberta", "roberta_files", "llama", "o200k",
          "bert_uncased", "bert_uncased_files", "bert_cased", "bert_cased_files", "gemma",
          "unigram.model", "bpe.model", "plain.model", "xlmr", "xlmr_files", "first", "siglip_files",
-         "words", "prefix"]
+         "words", "prefix", "gemma_siglip2_files"]
 
 
 def make(directory, lines, sizes, **rules):

@@ -65,7 +65,8 @@ VIT_API vit_status vit_embed_texts(vit_embedder *words, const char *const *texts
 /* As vit_model_load_with, where options->labels are words that become the classes of a model with a
  * tower of texts: names in a file, one a line, or a list, "cat,dog,a red bus". templates:
  * [template_count] texts with {} in a label's place, "a photo of a {}", whose mean stands for the
- * label; or files of such, one a line. None: the labels alone, as vit_model_load_with takes them.
+ * label; or files of such, one a line; or "imagenet", the 80 of CLIP's authors, or
+ * "imagenet-simple", 7 of them. None: the labels alone, as vit_model_load_with takes them.
  * ARGUMENT for templates of a model whose classes are not words. */
 VIT_API vit_status vit_model_load_words(vit_model **out, const char *path,
                                         const vit_model_options *options,

@@ -146,6 +146,38 @@ static void test_frozen(void **state) {
     assert_memory_equal(logits[0], logits[1], sizeof logits[0]);
 }
 
+static void classify_with(float logits[2], const char *const *templates, size_t count) {
+    const vit_model_options options = {.labels = "cat,dog"};
+    vit_model *model;
+    vit_session *session;
+    vit_error error;
+    assert_int_equal(vit_model_load_words(&model, ROOT "/clip", &options, templates, count, &error),
+                     VIT_OK);
+    assert_int_equal(vit_session_new(&session, model, NULL, &error), VIT_OK);
+    assert_int_equal(vit_classify_file(session, PUBLISHED "/picture.png", logits, &error), VIT_OK);
+    vit_session_free(session);
+    vit_model_free(model);
+}
+
+/* "imagenet" is the file with the 80, "imagenet-simple" these seven. */
+static void test_named_templates(void **state) {
+    static const char *const named[] = {"imagenet", "imagenet-simple"},
+                             *const file[] = {"vit/weights/file/imagenet-templates.txt"},
+                             *const simple[] = {
+                                 "itap of a {}.",           "a bad photo of the {}.",
+                                 "a origami {}.",           "a photo of the large {}.",
+                                 "a {} in a video game.",   "art of the {}.",
+                                 "a photo of the small {}."};
+    float logits[4][2];
+    classify_with(logits[0], &named[0], 1);
+    classify_with(logits[1], file, 1);
+    classify_with(logits[2], &named[1], 1);
+    classify_with(logits[3], simple, 7);
+    assert_memory_equal(logits[0], logits[1], sizeof logits[0]);
+    assert_memory_equal(logits[2], logits[3], sizeof logits[0]);
+    assert_memory_not_equal(logits[0], logits[2], sizeof logits[0]);
+}
+
 static void refuse_words(const char *path, const char *labels, const char *template,
                          vit_status status, const char *a, const char *b) {
     vit_model *model;
@@ -237,6 +269,7 @@ int main(void) {
         CASE("open_clip"),
         CASE("open_clip_siglip"),
         cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_named_templates),
         cmocka_unit_test(test_texts),
         IN_DIRECTORY(test_frozen), /* these leave the project's directory */
         IN_DIRECTORY(test_other_tokenizer),

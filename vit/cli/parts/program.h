@@ -115,7 +115,8 @@ void vit_precision_here(const vit_command *command, int *precision);
         VIT_OPTION(LIST, "template", templates, "TEXT"),                      \
             .help = "of labels in words: what is compared is this text\n"     \
                     "with the label at {}, such as \"a photo of a {}\"; of\n" \
-                    "several the mean; or a file with one a line\n"           \
+                    "several the mean; or a file with one a line; or\n"       \
+                    "imagenet or imagenet-simple, CLIP's 80 and 7\n"          \
                     "(default: {})"                                           \
     }
 #define VIT_SIZE_OPTION(settings)                                     \

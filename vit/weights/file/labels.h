@@ -15,6 +15,10 @@ extern const char *const vit_imagenet_labels[];
  * the folders of ImageNet; sorted; ended by NULL. */
 extern const char *const vit_imagenet_synsets[];
 
+/* The 80 texts that CLIP's authors put ImageNet's classes into, "a bad photo of a {}.", each with a
+ * newline; ended by NULL. */
+extern const char *const vit_imagenet_templates[];
+
 /* Gives the model's classes other names. labels: "imagenet-1k", or the path of a file as
  * vit_label_list_read takes it. Errors: MISMATCH unless there are as many names as
  * classes; FORMAT, IO, MEMORY. */
