@@ -94,7 +94,7 @@ FLOORS   = vit/base vit/cluster vit/formats vit/kernels vit/tensors vit/text vit
   vit/weights/file vit/weights/configs vit/weights/layout vit/weights/export vit/weights \
   datasets datasets/made datasets/shards \
   vit/explain vit/report vit/train/augment vit/train/recipe vit/train/step vit/train/measure \
-  vit/train vit/teach vit/api
+  vit/train vit/lecture vit/teach vit/api
 # The codecs whose library is left out.
 WITHOUT  = $(if $(filter WEBP,$(CODECS)),,vit/image/codec/webp.c) \
   $(if $(filter TIFF,$(CODECS)),,vit/image/codec/tiff.c) \
