@@ -345,6 +345,28 @@ class TestVit(unittest.TestCase):
             got = pool.map_async(drawn_logits, [None] * 4).get(timeout=60)
         self.assertEqual(got, [want] * 4)
 
+    def test_words(self):
+        fixtures = pathlib.Path(__file__).parent.parent / "tests/fixtures"
+        clip, picture = fixtures / "words/clip", fixtures / "published/picture.png"
+        words, labels = vit.Words(clip), ["cat", "a dog, a red bus", "house.no"]
+        rows = words.embed(labels, unit=True)
+        self.assertEqual(rows.shape, (3, words.features))
+        self.assertEqual(words.embed(labels[1], unit=True).tobytes(), rows[1].tobytes())
+        self.assertEqual(words.tokens(""), 2)
+        image = vit.Model(clip, labels=labels).embed(picture)
+        want = words.scale * rows @ (image / np.linalg.norm(image))
+        np.testing.assert_allclose(vit.Model(clip, labels=labels).logits(picture), want, rtol=2e-5,
+                                   atol=2e-5 * abs(want).max())
+        photos = vit.Model(clip, labels=labels, templates="a photo of a {}").logits(picture)
+        self.assertNotEqual(photos.tobytes(),
+                            vit.Model(clip, labels=labels, templates=["{}"]).logits(picture).tobytes())
+        for wrong in (lambda: words.embed("word " * 90), lambda: vit.Words("mnist.safetensors"),
+                      lambda: vit.Model(clip, labels=["cat", "cat"]),
+                      lambda: vit.Model("mnist", templates="a {}")):
+            self.assertRaises(vit.Error, wrong)
+        self.assertRaises(TypeError, words.embed, [1])
+        self.assertEqual(words.embed([]).shape, (0, words.features))
+
     def test_models_are_freed(self):
         for _ in range(3):
             vit.Model("mnist").classify(NINE)

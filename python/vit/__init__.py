@@ -32,29 +32,20 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Un
 import numpy as np
 
 from . import _api
+from ._library import (_HERE, _SOURCE, Error, _available, _check, _choose, _field, _floats, _lib,
+                       _options, _text)
+from ._words import Words, _as_file, _templates_of
 
-__all__ = ["Answer", "Error", "Evaluation", "LabelEvaluation", "Model", "evaluate",
+__all__ = ["Answer", "Error", "Evaluation", "LabelEvaluation", "Model", "Words", "evaluate",
            "evaluate_labels", "teach", "train"]
 __version__ = _api.VERSION
 
 Picture = Union[str, os.PathLike, bytes, np.ndarray, "PIL.Image.Image"]  # noqa: F821
 
-_HERE = pathlib.Path(__file__).resolve().parent
-_SOURCE = _HERE.parent.parent  # of a source tree
 _TURNS = {"model": _api.VIT_TURN_MODEL, "exif": _api.VIT_TURN_EXIF, "never": _api.VIT_TURN_NEVER}
-_PRECISIONS = {"f32": _api.VIT_PRECISION_F32, "bf16": _api.VIT_PRECISION_BF16,
-               "int8": _api.VIT_PRECISION_INT8}
 _SPLITS = {"test": _api.VIT_SPLIT_TEST, "train": _api.VIT_SPLIT_TRAIN, "val": _api.VIT_SPLIT_VAL}
 _EVENTS = {value: name[len("VIT_EVENT_"):].lower() for name, value in vars(_api).items()
            if name.startswith("VIT_EVENT_")}
-
-
-class Error(Exception):
-    """What the library refused or could not do. `status` is its name: "format", "io", ..."""
-
-    def __init__(self, message: str, status: str):
-        super().__init__(message)
-        self.status = status
 
 
 class Answer(NamedTuple):
@@ -75,99 +66,6 @@ class Evaluation(NamedTuple):
     seconds: float
     confusion: np.ndarray
     unknown: Dict[str, int] = {}
-
-
-def _load() -> ctypes.CDLL:
-    named = os.environ.get("VIT_LIBRARY")
-    places = [named] if named else [str(p) for p in (_HERE / "libvit.so",
-                                                     _SOURCE / "build" / "lib" / "libvit.so")
-                                    if p.exists()] + ["libvit.so.0"]
-    try:
-        library = ctypes.CDLL(places[0])
-    except OSError as error:
-        raise ImportError(f"libvit could not be loaded ({error}): build it with `make`, or name it "
-                          "in VIT_LIBRARY") from None
-    for name, (result, parameters) in _api.FUNCTIONS.items():
-        try:
-            function = getattr(library, name)
-        except AttributeError:
-            raise ImportError(f"{places[0]} has no {name}: it is not version {_api.VERSION}, which "
-                              "this package is for") from None
-        function.restype, function.argtypes = result, parameters
-    version = library.vit_version().decode()
-    if version != _api.VERSION:
-        raise ImportError(f"{places[0]} is version {version}, this package is for {_api.VERSION}")
-    return library
-
-
-_lib = _load()
-
-
-def _check(status: int, error: _api.vit_error) -> None:
-    if status != _api.VIT_OK:
-        raise Error(error.message.decode(errors="replace"), _lib.vit_status_name(status).decode())
-
-
-def _text(value: Any, name: str = "model") -> Optional[bytes]:
-    if value is not None and not isinstance(value, (str, bytes, os.PathLike)):
-        raise TypeError(f"{name}={value!r}, expected a text or a path")
-    text = None if value is None else os.fsencode(value)
-    if text is not None and b"\0" in text:
-        raise ValueError(f"{name}={value!r} has a zero character")
-    return text
-
-
-def _floats(array: np.ndarray) -> Any:
-    return array.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
-
-
-def _field(kind: Any, name: str, value: Any) -> Any:
-    """The value of an option as its field takes it; ctypes itself would take a number for an
-    address, and cut one that is too large."""
-    if kind is ctypes.c_char_p:
-        return _text(value, name)
-    if kind in (ctypes.c_double, _api.vit_optional):
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-            raise TypeError(f"{name}={value!r}, expected a number")
-        return kind(True, value) if kind is _api.vit_optional else float(value)
-    if kind is ctypes.c_bool and not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}={value!r}, expected True or False")
-    if kind in (ctypes.c_int, ctypes.c_size_t, ctypes.c_uint64):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-            raise TypeError(f"{name}={value!r}, expected a whole number")
-        if kind(value).value != value:
-            raise ValueError(f"{name}={value!r} is out of range")
-        return int(value)
-    return value
-
-
-def _options(kind: type, **values: Any) -> Any:
-    """A structure of options: what is not given is zero; unknown names are a TypeError."""
-    options = kind()
-    kinds = dict(kind._fields_)
-    for name, value in values.items():
-        if name not in kinds:
-            raise TypeError(f"unknown option {name!r}; known are {', '.join(kinds)}")
-        if name == "precision":
-            value = _choose(_PRECISIONS, value, "precision")
-        if value is not None:
-            setattr(options, name, _field(kinds[name], name, value))
-    return options
-
-
-def _choose(names: dict, name: str, what: str) -> int:
-    if name not in names:
-        raise ValueError(f"{what} {name!r}, expected {' or '.join(names)}")
-    return names[name]
-
-
-def _available(precision: str) -> str:
-    """f32, with a warning, in place of a precision that this processor cannot compute in."""
-    if _lib.vit_precision_available(_choose(_PRECISIONS, precision, "precision"), None):
-        return precision
-    warnings.warn(f"this processor cannot compute in {precision}: the answers are those of f32",
-                  stacklevel=3)
-    return "f32"
 
 
 def _find(model: Union[str, os.PathLike]) -> str:
@@ -220,28 +118,34 @@ class Model:
     a file, or the name of a shipped one, such as "mnist".
 
     size: the network's input, (height, width) or one number for both; config: of published weights,
-    in place of the config.json beside them; labels: a file of names of the classes, or
-    "imagenet-1k", in place of the model's; turn: "exif" turns pictures upright as they say, "never"
-    takes them as they are stored, "model" does what the model's preprocessing says; threads: 0 for
-    all; precision: "f32", "bf16" or "int8". Threads of Python may share a model; their calls wait
-    for each other.
+    in place of the config.json beside them; labels: a list of names of the classes, a file of them,
+    or "imagenet-1k", in place of the model's; of CLIP and SigLIP they are the classes, in your own
+    words, and templates the texts with {} that they are put into, or "imagenet"; turn: "exif" turns
+    pictures upright as they say, "never" takes them as they are stored, "model" does what the
+    model's preprocessing says; threads: 0 for all; precision: "f32", "bf16" or "int8". Threads of
+    Python may share a model; their calls wait for each other.
     """
 
     def __init__(self, model: Union[str, os.PathLike, bytes] = "mnist", *,
                  size: Union[int, Sequence[int], None] = None,
                  config: Union[str, os.PathLike, None] = None,
-                 labels: Union[str, os.PathLike, None] = None, turn: str = "model",
-                 threads: int = 0, precision: str = "f32"):
+                 labels: Union[str, os.PathLike, Sequence[str], None] = None,
+                 templates: Union[str, Sequence[str]] = (), turn: str = "model", threads: int = 0,
+                 precision: str = "f32"):
         height, width = (size, size) if isinstance(size, int) else _pair(size)
         handle, error = ctypes.c_void_p(), _api.vit_error()
         precision = _available(precision)
-        options = _options(_api.vit_model_options, config=config, labels=labels, height=height,
-                           width=width, turn=_choose(_TURNS, turn, "turn"), precision=precision)
-        if isinstance(model, bytes):
-            status = _lib.vit_model_load_memory(handle, model, len(model), b"a model in memory",
-                                                options, error)
-        else:
-            status = _lib.vit_model_load_with(handle, _text(_find(model)), options, error)
+        texts = _templates_of(templates)
+        with _as_file(labels) as names:
+            options = _options(_api.vit_model_options, config=config, labels=names, height=height,
+                               width=width, turn=_choose(_TURNS, turn, "turn"),
+                               precision=precision)
+            if isinstance(model, bytes):
+                status = _lib.vit_model_load_memory(handle, model, len(model), b"a model in memory",
+                                                    options, error)
+            else:
+                status = _lib.vit_model_load_words(handle, _text(_find(model)), options, texts,
+                                                   len(texts), error)
         _check(status, error)
         self._open(handle, threads, precision)
 
