@@ -10,6 +10,8 @@
 #               bash, zsh and fish; and uninstall
 # make dist     the sources as build/vit-VERSION.tar.gz, the same bytes from every clone of a commit
 # make deb      a package for Debian and Ubuntu, build/vit_VERSION_ARCH.deb, likewise
+# make static   for any Linux, as build/static/vit-VERSION-linux-ARCH.tar.gz: all programs but
+#               vit-serve in one file that needs no library (musl)
 # make wasm     the programs for WebAssembly, build/wasm/bin (scripts/setup --wasm first)
 # make clean
 #
@@ -51,6 +53,8 @@ $(BUILD)/bin/% $(BUILD)/tests/%: LDFLAGS += $(NODE_FLAGS)
 endif
 
 LINK ?= $(CC)
+# What is installed has no symbols for a debugger; $(BUILD) keeps them.
+STRIP ?= strip
 
 # Formats of pictures whose library is there; WEBP=no, TIFF=no or HEIF=no leaves one out.
 WEBP   ?= $(shell pkg-config --exists libwebp libwebpdemux && echo yes)
@@ -125,14 +129,18 @@ MAN      = $(patsubst $(BUILD)/bin/%,$(BUILD)/man/%.1,$(PROGRAMS))
 EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
-.PHONY: wasm wasm-programs web all test tests bench lint analyse debug asan fuzz fuzzers install \
-  uninstall dist deb clean
+.PHONY: static wasm wasm-programs web all programs test tests bench lint analyse debug asan fuzz \
+  fuzzers install uninstall dist deb archive clean
 all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(EXAMPLES) $(MAN) $(COMPLETE)
 
 # For node: the programs that need no network.
 wasm-programs: $(filter-out %/vit-bench,$(PROGRAMS))
 wasm:
 	scripts/wasm
+
+# For any Linux of this processor.
+static:
+	scripts/cross static
 
 # The page that needs no server, in one folder: that of vit-serve, and the server in a worker.
 WEB       = build/web
@@ -275,7 +283,7 @@ $(BUILD)/serve_models.c: scripts/embed-models $(SHIPPED)
 	@mkdir -p $(@D)
 	scripts/embed-models $(SHIPPED) > $@
 
-$(patsubst %,$(BUILD)/obj/%.o,$(EMBEDDED) $(SERVE_PARTS) verified): \
+$(patsubst %,$(BUILD)/obj/%.o,$(EMBEDDED) $(SERVE_PARTS) verified one): \
     $(BUILD)/obj/%.o: $(BUILD)/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -MT '$$(BUILD)/obj/$*.o' -c -o $@ $<
@@ -300,6 +308,20 @@ $(BUILD)/lib/libvit.so: $(LIB_OBJ)
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libvit.so.0 -o $@ $^ $(LDFLAGS) $(LIBS)
 	@ln -sf libvit.so $(@D)/libvit.so.0
 
+# ONE=1: all programs in one file, vit, which is each of them by the name that it is called by.
+ifneq ($(ONE),)
+$(call obj,$(PROG_SRC)): EXTRA = -Wno-missing-prototypes \
+  -Dmain=$(subst -,_,$(notdir $(@:.o=)))_main
+$(BUILD)/one.c: scripts/embed-programs Makefile
+	scripts/embed-programs $(notdir $(PROG_SRC:.c=)) >$@
+$(BUILD)/bin/vit: $(BUILD)/obj/one.o $(BUILD)/obj/verified.o $(call obj,$(PROG_SRC) $(BENCH) \
+  $(CLI_SRC)) $(BUILD)/lib/libvit.a
+	@mkdir -p $(@D)
+	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS)
+	$(STRIP) $@
+$(PROGRAMS): $(BUILD)/bin/vit
+	ln -sf $(<F) $@
+else
 # The programs of a folder of their own have its files, too.
 $(BUILD)/bin/vit-bench: $(call obj,vit/cli/bench/vit-bench.c $(BENCH))
 $(BUILD)/bin/vit-serve: $(call obj,vit/cli/serve/vit-serve.c $(SERVE_SRC)) \
@@ -310,6 +332,8 @@ $(BUILD)/bin/vit-serve: LIBS += $(shell pkg-config --libs libmicrohttpd)
 $(PROGRAMS): $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIBS)
+endif
+programs: $(PROGRAMS)
 
 # The options of a page are those that the program names. EMULATOR runs it where another processor's
 # is built.
@@ -388,9 +412,6 @@ MODELS  = $(wildcard models/*.safetensors models/*.json)
 VERSION = $(shell sed -n 's/.*define VIT_VERSION "\(.*\)".*/\1/p' vit/vit.h)
 OPENMP  = $(if $(findstring clang,$(CC)),-lomp,-lgomp)
 
-# What is installed has no symbols for a debugger; $(BUILD) keeps them.
-STRIP ?= strip
-
 AT_BIN    = $(DESTDIR)$(PREFIX)/bin
 AT_MAN    = $(DESTDIR)$(PREFIX)/share/man/man1
 AT_SHARE  = $(DESTDIR)$(PREFIX)/share/vit
@@ -438,6 +459,18 @@ dist:
 
 deb: all
 	scripts/deb $(BUILD) $(VERSION)
+
+# Programs and models in one folder: for another system, which ARCHIVE names (scripts/cross).
+archive: $(BUILD)/vit-$(VERSION)-$(ARCHIVE).tar.gz
+$(BUILD)/vit-$(VERSION)-$(ARCHIVE).tar.gz: programs LICENSE $(MODELS)
+	rm -rf $(BUILD)/archive
+	install -d $(BUILD)/archive/bin $(BUILD)/archive/share/vit/models
+	cp -P $(BUILD)/bin/vit* $(BUILD)/archive/bin
+	install -m 644 LICENSE $(BUILD)/archive
+	install -m 644 $(MODELS) $(BUILD)/archive/share/vit/models
+	tar -c --sort=name --owner=0 --group=0 --numeric-owner --mode=go-w --mtime=@$(EPOCH) \
+	  --transform='s,^\.,vit-$(VERSION),S' -C $(BUILD)/archive . | gzip -9n >$@
+EPOCH = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct))
 
 clean:
 	rm -rf $(BUILD)

@@ -55,7 +55,7 @@ serve=
         sed 's|^|./usr/share/vit/|'
 } | sort >expected
 has_symbols() {
-    nm "$1" 2>/dev/null | grep -q ' T main$'
+    nm "$1" 2>/dev/null | grep -q ' [Tt] main$'
 }
 check "without symbols for a debugger" fails has_symbols "$stage/usr/bin/vit-train"
 check "which the build has" has_symbols "$BUILD/bin/vit-train"
