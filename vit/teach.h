@@ -179,6 +179,13 @@ VIT_API vit_status vit_teaching_model(vit_model **out, const vit_teaching *teach
 VIT_API vit_status vit_teaching_save(const vit_teaching *teaching, const char *path,
                                      vit_error *error);
 
+/* Writes a model file without the backbone's weights: the head, and the name and the SHA-256 of
+ * the file `backbone` that the backbone was loaded from, or of the file in that directory. To load
+ * it, that file must be beside it, in the working directory or in $VIT_MODELS. UNSUPPORTED for
+ * weights in several files. */
+VIT_API vit_status vit_teaching_save_head(const vit_teaching *teaching, const char *path,
+                                          const char *backbone, vit_error *error);
+
 #ifdef __cplusplus
 }
 #endif

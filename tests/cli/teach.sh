@@ -49,6 +49,31 @@ run 2 "" "--epochs is for trainings" \
     vit-train --data kinds --init "$model" --head ridge --epochs 3
 run 2 "" "--init MODEL" vit-train --data kinds --head ridge
 run 2 "" "--views is for --head" vit-train --data kinds --views 2
+
+# ---- the backbone as a reference ----
+
+run 0 "*" "*" vit-train --data kinds --init "$model" --head ridge --backbone reference --out head
+check "the file has the head alone" test "$(wc -c <head)" -lt "$(($(wc -c <one) / 4))"
+run 1 "" "head: its backbone, timm_backbone/model.safetensors, is not there: looked beside it" \
+    vit-classify --model head kinds/test/dark/0.png
+cp -r "$model" timm_backbone
+vit-classify --model one --json --logits --recursive kinds/test >whole
+vit-classify --model head --json --logits --recursive kinds/test >joined
+check "beside it is the backbone, and the answers are the same" cmp whole joined
+vit-convert head again >/dev/null
+check "converted it has all weights" cmp one again
+mkdir elsewhere
+check "\$VIT_MODELS may hold the backbone" sh -c 'mv head elsewhere; cd elsewhere
+    VIT_MODELS=$(dirname "$1") vit-classify --model head ../kinds/test/dark/0.png >/dev/null
+    ' - "$model"
+cp elsewhere/head .
+run 1 "" "head: refers to another file for its backbone" \
+    vit-train --data kinds --init head --head ridge --backbone reference --out other
+for file in timm_backbone/*.safetensors; do printf x >>"$file"; done
+run 1 "" ", and timm_backbone/model.safetensors is another file" \
+    vit-classify --model head kinds/test/dark/0.png
+run 2 "" "--backbone is for --head" vit-train --data kinds --backbone reference
+
 run 0 "*" "*" vit-evaluate --model one --data plain
 check "a test on the pictures it was taught says so" grep -q "which the head was computed from" out
 

@@ -3,6 +3,7 @@
 #include "vit/base/fpmode.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json_out.h"
+#include "vit/weights/file/backbone.h"
 #include "vit/weights/file/labels.h"
 #include <string.h>
 
@@ -101,11 +102,14 @@ vit_status vit_teaching_model(vit_model **out, const vit_teaching *t, vit_error 
     return status;
 }
 
-vit_status vit_teaching_save(const vit_teaching *t, const char *path, vit_error *error) {
+/* backbone: the file that the backbone is read from; NULL: its weights are written, too. */
+static vit_status save(const vit_teaching *t, const char *path, const char *backbone,
+                       vit_error *error) {
     const vit_fpmode host = vit_fpmode_enter();
     vit_model_file f = {0};
     vit_status status = check(t, error);
     if (status == VIT_OK) status = describe(&f, t, error);
+    if (status == VIT_OK && backbone) status = vit_backbone_refer(&f.backbone, backbone, error);
     if (status == VIT_OK) {
         f.values = vit_alloc_unset(f.table.size, sizeof *f.values);
         if (!f.values) status = vit_fail_memory(error, "weights", f.table.size * sizeof *f.values);
@@ -118,4 +122,13 @@ vit_status vit_teaching_save(const vit_teaching *t, const char *path, vit_error 
     vit_model_file_clear(&f);
     vit_fpmode_leave(host);
     return status;
+}
+
+vit_status vit_teaching_save(const vit_teaching *t, const char *path, vit_error *error) {
+    return save(t, path, NULL, error);
+}
+
+vit_status vit_teaching_save_head(const vit_teaching *t, const char *path, const char *backbone,
+                                  vit_error *error) {
+    return save(t, path, backbone, error);
 }

@@ -7,6 +7,7 @@
 #include "vit/base/sys.h"
 #include "vit/cli/parts/interrupt.h"
 #include "vit/cli/parts/lr_results.h"
+#include "vit/cli/parts/model_list.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/runs.h"
 #include "vit/cli/parts/seeds.h"
@@ -22,8 +23,8 @@ typedef struct settings {
     vit_option_list set;
     vit_option_keys keys; /* of options that are keys of a recipe */
     vit_size size;
-    int keep; /* KEEP_LAST or KEEP_BEST */
-    int head; /* HEAD_TRAINED, ... */
+    int keep;           /* KEEP_LAST or KEEP_BEST */
+    int head, backbone; /* HEAD_TRAINED, ...; BACKBONE_INSIDE, ... */
     bool list_unreadable, find_lr;
     vit_cluster *cluster; /* no option: the processes that mpirun started, */
     vit_status status;    /* and what the last training returned */
@@ -37,6 +38,9 @@ static const char *const keeps[] = {"last", "best", NULL};
 /* The last is another word for the first that is computed. */
 enum { HEAD_TRAINED, HEAD_RIDGE, HEAD_LOGISTIC, HEAD_CLOSED };
 static const char *const heads[] = {"trained", "ridge", "logistic", "closed", NULL};
+
+enum { BACKBONE_INSIDE, BACKBONE_REFERENCE };
+static const char *const backbones[] = {"inside", "reference", NULL};
 
 /* vit_option.exclusive of --epochs, --steps and --minutes; of --seed and --seeds */
 enum { HOW_LONG = 1, WHICH_SEED };
@@ -84,6 +88,10 @@ static const vit_option options[] = {
     {RANGE(COUNT, "views", views, "N", 1, 64),
      .help = "with --head: learn from N views of each picture, crops,\n"
              "mirrored or not (default: 1, the picture)"},
+    {VIT_OPTION(CHOICE, "backbone", backbone, "WHERE"), .choices = backbones,
+     .help = "with --head: reference: the model file has the name and\n"
+             "checksum of --init's file in place of its weights, and\n"
+             "needs it (docs/few.md; default: inside)"},
     {VIT_OPTION(TEXT, "out", out, "FILE"),
      .help = "the model (default: NAME.safetensors of preset or data)"},
     {.kind = VIT_OPTION_GROUP, .help = "How long (one of these; default: the preset's epochs)"},
@@ -530,6 +538,8 @@ static int teach(const settings *s) {
     char *init = NULL;
     if (!s->init)
         return vit_say_usage(&command, "--head: --init MODEL, whose features it reads, is missing");
+    if (s->config && s->backbone == BACKBONE_REFERENCE)
+        return vit_say_usage(&command, "--backbone reference takes the config beside the weights");
     if (other) {
         vit_fail(&error, VIT_ERROR_ARGUMENT, "%s is for trainings: a head is computed", other);
         return vit_say_usage(&command, error.message);
@@ -547,20 +557,12 @@ static int teach(const settings *s) {
                                  .threads = (int)s->threads,
                                  .balance = s->keys.count > 0,
                                  .overwrite = s->overwrite,
-                                 .json = s->json};
+                                 .json = s->json,
+                                 .refers = s->backbone == BACKBONE_REFERENCE};
     const int exit_status = out ? vit_teach_model(&command, &call) : VIT_EXIT_FAILED;
     vit_free(init);
     vit_free(out);
     return exit_status;
-}
-
-static int list_presets(void) {
-    vit_string text = {0};
-    const char *name, *json;
-    for (size_t i = 0; (json = vit_preset_json(i, &name)) != NULL; i++)
-        vit_string_add(&text, "%s%s\n%s", i > 0 ? "\n" : "", name, json);
-    bool fine = vit_print(&command, &text);
-    return vit_program_end(&command, fine ? VIT_EXIT_OK : VIT_EXIT_FAILED);
 }
 
 static bool same(const char *a, const char *b) {
@@ -571,7 +573,7 @@ int main(int argc, char **argv) {
     settings s = {0};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
-    if (s.list_presets) return list_presets();
+    if (s.list_presets) return vit_show_presets(&command);
     if (!s.data) return vit_say_usage(&command, "--data DATA is missing");
     if (s.config && !s.init)
         return vit_say_usage(&command, "--config: --init MODEL, whose config it is, is missing");
@@ -585,6 +587,8 @@ int main(int argc, char **argv) {
         return vit_program_end(&command, exit_status);
     }
     if (s.views > 0) return vit_say_usage(&command, "--views is for --head ridge or logistic");
+    if (s.backbone != BACKBONE_INSIDE)
+        return vit_say_usage(&command, "--backbone is for --head ridge or logistic");
     vit_interrupt_catch();
     vit_log_summary outcome;
     vit_error error;

@@ -7,6 +7,7 @@
 #include "vit/formats/label_list.h"
 #include "vit/tensors/checksum.h"
 #include "vit/weights/configs/their_config.h"
+#include "vit/weights/file/backbone.h"
 #include "vit/weights/file/labels.h"
 #include "vit/weights/layout/decoder.h"
 #include "vit/weights/layout/shapes.h"
@@ -412,6 +413,30 @@ static vit_status load_own(vit_model_file *m, const vit_tensors *file, const vit
     return vit_model_file_load(m, file, packs, error);
 }
 
+/* A model file of ours without its backbone, which is another file. path: as for load. */
+static vit_status load_head(vit_model_file *m, const vit_tensors *file, const char *path,
+                            const vit_exec *packs, vit_error *error) {
+    const char *name = vit_tensors_name(file);
+    const char *reference = vit_tensors_metadata(file, "vit.backbone");
+    vit_model_file backbone = {0};
+    vit_tensors *other = NULL;
+    char *place = NULL;
+    size_t height, width;
+    vit_status status = vit_backbone_find(&place, reference, path, name, error);
+    if (status == VIT_OK) status = vit_tensors_open(&other, place, error);
+    if (status == VIT_OK && vit_tensors_metadata(other, "vit.backbone"))
+        status = vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                          "%s: its backbone, %s, refers to another file itself", name, place);
+    vit_tensors_close(other);
+    if (status == VIT_OK) status = vit_published_load(&backbone, place, &(vit_wanted){0}, error);
+    if (status == VIT_OK) status = vit_model_file_size(&height, &width, file, error);
+    if (status == VIT_OK) status = vit_model_file_resize(&backbone, height, width, error);
+    if (status == VIT_OK) status = vit_model_file_join(m, file, packs, &backbone, error);
+    vit_model_file_clear(&backbone);
+    vit_free(place);
+    return status;
+}
+
 /* Loads the model and closes the file. path: of the weights, beside which config files may lie;
  * NULL: they are in memory. */
 static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
@@ -420,7 +445,10 @@ static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
     vit_configs c;
     if (vit_tensors_metadata(file, "vit.config")) {
         status = refuse_as(wanted->as, vit_tensors_name(file), error);
-        if (status == VIT_OK) status = load_own(out, file, wanted->packs, error);
+        if (status == VIT_OK)
+            status = vit_tensors_metadata(file, "vit.backbone")
+                         ? load_head(out, file, path, wanted->packs, error)
+                         : load_own(out, file, wanted->packs, error);
     } else {
         status = configs_open(&c, path, wanted->config, error);
         c.height = wanted->height;

@@ -186,3 +186,12 @@ int vit_show_models(const vit_command *command, bool json) {
     vit_free_model_list(&list);
     return exit_status;
 }
+
+int vit_show_presets(const vit_command *command) {
+    vit_string text = {0};
+    const char *name, *json;
+    for (size_t i = 0; (json = vit_preset_json(i, &name)) != NULL; i++)
+        vit_string_add(&text, "%s%s\n%s", i > 0 ? "\n" : "", name, json);
+    const bool fine = vit_print(command, &text);
+    return vit_program_end(command, fine ? VIT_EXIT_OK : VIT_EXIT_FAILED);
+}

@@ -1,4 +1,4 @@
-/* The list of named models: vit-classify --list. */
+/* The lists of named models and of presets: vit-classify --list, vit-train --list-presets. */
 #ifndef VIT_CLI_PARTS_MODEL_LIST_H
 #define VIT_CLI_PARTS_MODEL_LIST_H
 
@@ -8,5 +8,8 @@
  * the card beside a model states (docs/formats.md); returns the exit status. A model or card with a
  * fault is reported, and the others are listed. */
 int vit_show_models(const vit_command *command, bool json);
+
+/* Writes the presets to standard output; returns the exit status. */
+int vit_show_presets(const vit_command *command);
 
 #endif

@@ -31,6 +31,13 @@ static void add_to_path(model_path *p, const char *base, const char *below) {
     p->count++;
 }
 
+/* The first is one of the others, too: vit_offer_models has set it. */
+static void drop_first(model_path *p) {
+    vit_string_free(&p->list[0]);
+    for (size_t i = 1; i < p->count; i++) p->list[i - 1] = p->list[i];
+    p->list[--p->count] = (vit_string){0};
+}
+
 static model_path find_directories(void) {
     model_path found = {0};
     char path[4096]; /* of this program, links resolved */
@@ -43,11 +50,21 @@ static model_path find_directories(void) {
         add_to_path(&found, path, "/share/vit/models");
         if (go_up(path)) add_to_path(&found, path, "/models");
     }
+    for (size_t i = 1; i < found.count && models && *models != '\0'; i++)
+        if (!found.failed && strcmp(found.list[i].text, models) == 0) drop_first(&found);
     return found;
 }
 
 static void free_directories(model_path *p) {
     for (size_t i = 0; i < p->count; i++) vit_string_free(&p->list[i]);
+}
+
+void vit_offer_models(void) {
+    model_path p = find_directories();
+    for (size_t i = 0; i < p.count && !getenv("VIT_MODELS") && !p.failed; i++)
+        if (vit_path_look(p.list[i].text) == VIT_PATH_DIRECTORY)
+            setenv("VIT_MODELS", p.list[i].text, 0);
+    free_directories(&p);
 }
 
 /* *path: the first NAME.safetensors in the directories, or NULL; false: no memory. */

@@ -11,6 +11,10 @@
  * there is none: the message says where it was looked for, and how to train one. */
 vit_status vit_find_model(char **path, const char *name, vit_error *error);
 
+/* Sets $VIT_MODELS, where it is unset, to the first of these directories that is there: the library
+ * looks in it for backbones that model files refer to. Called before there are threads. */
+void vit_offer_models(void);
+
 /* Finds and loads it; *out is freed by vit_model_free. */
 vit_status vit_load_named_model(vit_model **out, const char *name, const vit_model_options *options,
                                 vit_error *error);

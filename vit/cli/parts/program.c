@@ -12,6 +12,7 @@
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/cli/parts/models.h"
 
 const char *const vit_turn_names[] = {
     [VIT_TURN_MODEL] = "model", [VIT_TURN_EXIF] = "exif", [VIT_TURN_NEVER] = "never", NULL};
@@ -225,6 +226,7 @@ bool vit_program_start(const vit_command *command, void *settings, int *argc, ch
     case VIT_REQUEST_RUN:
         break;
     }
+    vit_offer_models();
     *exit_status = check_cpu(command);
     if (*exit_status == VIT_EXIT_OK) *exit_status = assume_cache(command);
     if (*exit_status == VIT_EXIT_OK) check_threads(command, settings);

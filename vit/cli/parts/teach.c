@@ -111,7 +111,9 @@ static vit_status teach(const vit_command *command, const vit_teach_call *c, vit
     if (status == VIT_OK)
         status = vit_teaching_add_data(*t, c->data, NULL, on_note, (void *)command, error);
     if (status == VIT_OK) status = vit_teaching_learn(*t, learnt, error);
-    if (status == VIT_OK) status = vit_teaching_save(*t, c->out, error);
+    if (status == VIT_OK)
+        status = c->refers ? vit_teaching_save_head(*t, c->out, c->init, error)
+                           : vit_teaching_save(*t, c->out, error);
     if (status == VIT_OK && c->report) status = vit_teaching_report(*t, c->report, error);
     if (status == VIT_OK && vit_teaching_test(*t, 0, tested, NULL) != VIT_OK)
         *tested = (vit_tested){0}; /* the data have no test part */

@@ -14,6 +14,7 @@ typedef struct vit_teach_call {
     size_t views;
     int threads;
     bool balance, overwrite, json;
+    bool refers; /* the model file names the backbone's file in place of its weights */
 } vit_teach_call;
 
 /* Computes the head, writes the model and says how good it is; returns the exit status. */

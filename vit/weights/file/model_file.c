@@ -64,6 +64,11 @@ vit_status vit_table_load(float *values, const vit_table *table, const vit_tenso
     return VIT_OK;
 }
 
+/* Whether it is a tensor of the linear head. */
+static bool is_of_head(const char *name) {
+    return strcmp(name, "head.weight") == 0 || strcmp(name, "head.bias") == 0;
+}
+
 /* ---- tensors one by one ---- */
 
 const vit_exec *vit_packs_for(vit_exec *room, const vit_exec *packs, const vit_tensors *file) {
@@ -279,8 +284,19 @@ static vit_status load_scales(const vit_store *s, const vit_parameter *p, const 
     return vit_tensors_read_scales(file, t, scales, error);
 }
 
+/* A tensor of the backbone that has the name and the size of p. */
+static vit_status take_one(float *values, const vit_parameter *p, const vit_model_file *backbone,
+                           const char *name, vit_error *error) {
+    const vit_parameter *from = vit_table_find(&backbone->table, p->name);
+    if (!from || from->count != p->count)
+        return vit_fail(error, VIT_ERROR_MISMATCH, "%s: its backbone has no tensor %s of that size",
+                        name, p->name);
+    memcpy(values, backbone->values + from->offset, p->count * sizeof *values);
+    return VIT_OK;
+}
+
 static vit_status load_tensors(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
-                               vit_error *error) {
+                               const vit_model_file *backbone, vit_error *error) {
     vit_store store;
     vit_exec room;
     char name[NAME_SIZE];
@@ -292,20 +308,40 @@ static vit_status load_tensors(vit_model_file *m, const vit_tensors *file, const
     for (size_t i = 0; i < m->table.count && status == VIT_OK; i++) {
         const vit_parameter *p = &m->table.rows[i];
         snprintf(name, sizeof name, "%s%s", prefix, p->name);
-        status = load_one(vit_store_place(&store, p), p, file, name, error);
-        if (status == VIT_OK) status = load_scales(&store, p, file, name, error);
+        if (backbone && !is_of_head(p->name)) {
+            status =
+                take_one(vit_store_place(&store, p), p, backbone, vit_tensors_name(file), error);
+        } else {
+            status = load_one(vit_store_place(&store, p), p, file, name, error);
+            if (status == VIT_OK) status = load_scales(&store, p, file, name, error);
+        }
         if (status == VIT_OK) vit_store_keep(&store, p);
     }
     vit_store_close(&store);
     return status;
 }
 
+vit_status vit_model_file_size(size_t *height, size_t *width, const vit_tensors *file,
+                               vit_error *error) {
+    vit_model_file m = {0};
+    const vit_status status = read_metadata(&m, file, error);
+    *height = m.config.height;
+    *width = m.config.width;
+    vit_model_file_clear(&m);
+    return status;
+}
+
 vit_status vit_model_file_load(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
                                vit_error *error) {
+    return vit_model_file_join(m, file, packs, NULL, error);
+}
+
+vit_status vit_model_file_join(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
+                               const vit_model_file *backbone, vit_error *error) {
     *m = (vit_model_file){0};
     vit_status status = read_metadata(m, file, error);
     if (status == VIT_OK) status = refuse_unexpected(&m->table, file, error);
-    if (status == VIT_OK) status = load_tensors(m, file, packs, error);
+    if (status == VIT_OK) status = load_tensors(m, file, packs, backbone, error);
     if (status != VIT_OK) vit_model_file_clear(m);
     return status;
 }
@@ -317,6 +353,7 @@ void vit_model_file_clear(vit_model_file *m) {
     vit_free(m->scales);
     vit_free(m->labels);
     vit_free(m->recipe);
+    vit_free(m->backbone);
     vit_vocabulary_free(&m->source_vocabulary);
     vit_vocabulary_free(&m->vocabulary);
     vit_tokenizer_free(&m->tokenizer);
@@ -358,7 +395,7 @@ vit_status vit_tensors_encode(vit_tensor *tensors, size_t count, vit_dtype dtype
     return VIT_OK;
 }
 
-enum { VALUES = 9 };
+enum { VALUES = 10 };
 
 /* The weights of the blocks in 8-bit integers, all others in float32. */
 static vit_status write_rounded(const char *path, const vit_model_file *m,
@@ -380,11 +417,20 @@ static vit_status write_rounded(const char *path, const vit_model_file *m,
     return status;
 }
 
+/* Moves the tensors of the head to the front; returns how many they are. */
+static size_t keep_head(vit_tensor *tensors, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (is_of_head(tensors[i].name)) tensors[kept++] = tensors[i];
+    return kept;
+}
+
 static vit_status write_file(const char *path, const vit_model_file *m, vit_dtype dtype,
                              char *const values[VALUES], vit_error *error) {
     static const char *const keys[] = {"vit.config",     "vit.preprocessing",     "vit.recipe",
                                        "vit.labels",     "vit.temperature",       "vit.threshold",
-                                       "vit.vocabulary", "vit.source_vocabulary", "vit.scoring"};
+                                       "vit.vocabulary", "vit.source_vocabulary", "vit.scoring",
+                                       "vit.backbone"};
     const bool wanted[] = {true,
                            vit_config_takes_pictures(&m->config),
                            true,
@@ -393,7 +439,8 @@ static vit_status write_file(const char *path, const vit_model_file *m, vit_dtyp
                            m->threshold > 0,
                            m->vocabulary.count > 0,
                            m->source_vocabulary.count > 0,
-                           m->scoring != VIT_SCORING_SOFTMAX};
+                           m->scoring != VIT_SCORING_SOFTMAX,
+                           m->backbone != NULL};
     vit_metadata metadata[VALUES];
     char *names = NULL;
     void *elements = NULL;
@@ -406,13 +453,14 @@ static vit_status write_file(const char *path, const vit_model_file *m, vit_dtyp
     vit_tensor *tensors = vit_alloc(m->table.count, sizeof *tensors);
     if (!tensors) return vit_fail_memory(error, "tensor list", m->table.count * sizeof *tensors);
     vit_status status = vit_table_tensors(tensors, &names, &m->table, m->values, "", error);
+    const size_t written = m->backbone ? keep_head(tensors, m->table.count) : m->table.count;
     if (status == VIT_OK && dtype == VIT_I8) {
         status = write_rounded(path, m, tensors, metadata, count, error);
     } else {
         if (status == VIT_OK && dtype != VIT_F32)
-            status = vit_tensors_encode(tensors, m->table.count, dtype, &elements, error);
+            status = vit_tensors_encode(tensors, written, dtype, &elements, error);
         if (status == VIT_OK)
-            status = vit_safetensors_write(path, tensors, m->table.count, metadata, count, error);
+            status = vit_safetensors_write(path, tensors, written, metadata, count, error);
     }
     vit_free(elements);
     vit_free(names);
@@ -442,7 +490,8 @@ vit_status vit_model_file_save_as(const char *path, const vit_model_file *m, vit
                             threshold,
                             vocabulary_text(&m->vocabulary),
                             vocabulary_text(&m->source_vocabulary),
-                            (char *)vit_scoring_name(m->scoring)};
+                            (char *)vit_scoring_name(m->scoring),
+                            m->backbone};
     const vit_status status = write_file(path, m, dtype, values, error);
     vit_free(values[0]);
     vit_free(values[1]);

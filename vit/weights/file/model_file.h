@@ -1,7 +1,8 @@
 /* Our model file: safetensors with timm's names of tensors, and in __metadata__ all else that a
  * prediction needs, as JSON: vit.config, vit.preprocessing, vit.recipe, vit.labels,
  * vit.temperature, vit.threshold; of networks that write texts vit.vocabulary, of those that read
- * them vit.source_vocabulary. */
+ * them vit.source_vocabulary; of a head whose backbone is another file vit.backbone (backbone.h).
+ */
 #ifndef VIT_WEIGHTS_FILE_MODEL_FILE_H
 #define VIT_WEIGHTS_FILE_MODEL_FILE_H
 
@@ -29,6 +30,9 @@ typedef struct vit_model_file {
     double temperature; /* probabilities are softmax(logits / temperature); 0: unspecified, 1 */
     double threshold;   /* answers of a lower probability are unsure; 0: unspecified */
     vit_scoring scoring;
+    char *backbone; /* JSON, what vit_backbone_refer makes: of the tensors the head's alone are
+                       written, the others are that file's; NULL: all are written. Of a model that
+                       was read it is NULL */
     /* Of published models that write texts; not written: */
     vit_tokenizer tokenizer; /* in place of the vocabularies; count 0: there is none */
     vit_generation writing;  /* from generation_config.json; beams 0: unspecified */
@@ -45,6 +49,15 @@ bool vit_model_file_is_checkpoint(const vit_tensors *file);
  * values. *out is freed by vit_model_file_clear. Errors: MISMATCH, FORMAT, UNSUPPORTED for a file
  * that is no model file, MEMORY. */
 vit_status vit_model_file_load(vit_model_file *out, const vit_tensors *file, const vit_exec *packs,
+                               vit_error *error);
+
+/* The same of a file with the tensors of the head alone: all others are the backbone's, none of
+ * which are packed. */
+vit_status vit_model_file_join(vit_model_file *out, const vit_tensors *file, const vit_exec *packs,
+                               const vit_model_file *backbone, vit_error *error);
+
+/* The height and width of the network's input that the file's config asks for. */
+vit_status vit_model_file_size(size_t *height, size_t *width, const vit_tensors *file,
                                vit_error *error);
 
 /* The memory of a model while its tensors are loaded one by one. */
