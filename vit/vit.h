@@ -155,7 +155,7 @@ typedef struct vit_model_options {
     /* Of sessions. F32 allows all: the first session in another one makes a rounded copy of the
      * weights, which later ones share. BF16, INT8: weights are rounded as they are read, and take a
      * half or a quarter; a session in F32 is then refused, or in INT8, too. Of a file of 8-bit
-     * weights (docs/formats.md), F32 means INT8. */
+     * weights (docs/formats.md), F32 means INT8; weights of 16 bits take a half in F32, too. */
     vit_precision precision;
 } vit_model_options;
 

@@ -37,7 +37,7 @@ static bool reset_peak(void) {
 
 #define FILE_NAME "model.safetensors"
 
-static size_t save_model(const char *path) {
+static size_t save_model(const char *path, vit_dtype dtype) {
     vit_model_file m = {.config = vit_config_default()};
     vit_error error;
     const char *sizes = "{\"image\": [32, 32], \"channels\": 3, \"patch\": 16, \"dim\": 512, "
@@ -52,7 +52,7 @@ static size_t save_model(const char *path) {
     m.values = vit_alloc(m.table.size, sizeof(float));
     m.recipe = vit_strdup("{}");
     assert_non_null(m.values);
-    if (vit_model_file_save(path, &m, &error) != VIT_OK) fail_msg("%s", error.message);
+    if (vit_model_file_save_as(path, &m, dtype, &error) != VIT_OK) fail_msg("%s", error.message);
     vit_model_file_clear(&m);
     return bytes;
 }
@@ -92,7 +92,7 @@ static void check_peak(size_t peak, size_t weights, double copies) {
 
 /* Of the floats; a tensor has 4 MiB, and so have its pages of the file. */
 static void test_one_copy(void **state) {
-    const size_t weights = save_model(FILE_NAME);
+    const size_t weights = save_model(FILE_NAME, VIT_F32);
     check_peak(peak_of(&(vit_model_options){0}, VIT_PRECISION_F32), weights, 1.125);
 }
 
@@ -102,13 +102,22 @@ static void test_half_a_copy(void **state) {
 #endif
     vit_model_options opening = {.cpu = check_bf16_cpu()};
     if (!opening.cpu) skip();
-    const size_t weights = save_model(FILE_NAME);
+    const size_t weights = save_model(FILE_NAME, VIT_F32);
     const size_t f32 = peak_of(&opening, VIT_PRECISION_F32);
     check_peak(peak_of(&opening, VIT_PRECISION_BF16), weights, 1.125 + .5);
     opening.precision = VIT_PRECISION_BF16;
     const size_t bf16 = peak_of(&opening, VIT_PRECISION_BF16);
     check_peak(bf16, weights, .5);
     if ((double)bf16 > .6 * (double)f32) fail_msg("bf16 took %zu, f32 %zu", bf16, f32);
+}
+
+/* Of the numbers of 16 bits in the file, which answer in f32. */
+static void test_halves_stay(void **state) {
+    const vit_dtype dtypes[] = {VIT_BF16, VIT_F16};
+    for (size_t i = 0; i < 2; i++) {
+        const size_t weights = save_model(FILE_NAME, dtypes[i]);
+        check_peak(peak_of(&(vit_model_options){0}, VIT_PRECISION_F32), weights, .5 * 1.125);
+    }
 }
 
 /* What was given back is not made whole again by huge pages, which Linux does by itself in time, or
@@ -210,6 +219,7 @@ int main(void) {
                                        cmocka_unit_test(test_reads_are_found),
                                        cmocka_unit_test(test_given_back_for_good),
                                        IN_DIRECTORY(test_one_copy),
-                                       IN_DIRECTORY(test_half_a_copy)};
+                                       IN_DIRECTORY(test_half_a_copy),
+                                       IN_DIRECTORY(test_halves_stay)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,16 @@ run 0 "\"curve\": [{\"pictures\": 2" "*" \
 run 0 "*" "*" vit-train --data kinds --init "$model" --head ridge --threads 3 --out three
 check "threads change no byte, and closed is ridge" cmp one three
 check "the model is the backbone with that head" cmp one kinds.safetensors
+given vit-convert "$model" half.safetensors --dtype bf16
+given vit-convert half.safetensors wide.safetensors
+given vit-convert half.safetensors eight.safetensors --dtype int8
+for which in half wide eight; do
+    run 0 "*" "*" vit-train --data kinds --init $which.safetensors --head ridge --out taught-$which
+done
+check "a head on weights that stay in bfloat16 is that on floats" \
+    sh -c "vit-classify --logits --json --model taught-half plain/*/0.png >half.out &&
+        vit-classify --logits --json --model taught-wide plain/*/0.png | cmp - half.out"
+run 0 striped "" vit-classify --model taught-eight kinds/test/striped/0.png
 run 0 "a tenth at a time" "*" \
     vit-train --data plain --init "$model" --head logistic --out logistic --report page.html
 check "the page has the figures and no other file" \

@@ -87,7 +87,8 @@ static vit_status make_rounded(vit_rounded **out, const vit_model *m, const vit_
     r->packed = vit_alloc_unset(words, sizeof *r->packed);
     if (!r->packed) return vit_fail_memory(error, "rounded weights", words * sizeof *r->packed);
     const vit_packed_weights packed = {.transposed = r->packed, .precision = exec->precision};
-    vit_table_round(exec, &packed, &f->packed, &f->table);
+    const vit_status status = vit_table_round(exec, &packed, &f->packed, &f->table, error);
+    if (status != VIT_OK) return status;
     return vit_weights_view(&r->network.weights, &f->config, &f->table, f->values, &packed, error);
 }
 

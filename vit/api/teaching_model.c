@@ -3,6 +3,7 @@
 #include "vit/base/fpmode.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json_out.h"
+#include "vit/ops/int8.h"
 #include "vit/weights/file/backbone.h"
 #include "vit/weights/file/labels.h"
 #include <string.h>
@@ -45,13 +46,19 @@ static vit_status describe(vit_model_file *f, const vit_teaching *t, vit_error *
 }
 
 /* out: [p->count] = the elements of a tensor of the backbone, p being its row there. */
-static void copy_tensor(float *out, const vit_model_file *from, const vit_parameter *p) {
+static void copy_tensor(float *out, const vit_kernels *kernels, const vit_model_file *from,
+                        const vit_parameter *p) {
     if (p->offset != VIT_ONLY_PACKED) {
         memcpy(out, from->values + p->offset, p->count * sizeof *out);
         return;
     }
-    vit_unpack_transposed(out, from->packed.transposed + p->packed_offset, p->shape[0],
-                          p->count / p->shape[0]);
+    const vit_precision precision = from->packed.precision;
+    const float *packed = from->packed.transposed + vit_packed_at(p, precision);
+    const size_t outputs = p->shape[0], inputs = p->count / outputs;
+    if (p->rounds && vit_precisions[precision].scales)
+        vit_int8_unpack(out, packed, outputs, inputs);
+    else
+        vit_unpack_transposed(kernels, out, packed, vit_packed_as(p, precision), outputs, inputs);
 }
 
 static vit_status fill_tensor(float *out, const vit_teaching *t, const vit_parameter *p,
@@ -67,7 +74,7 @@ static vit_status fill_tensor(float *out, const vit_teaching *t, const vit_param
     if (!from || from->count != p->count)
         return vit_fail(error, VIT_ERROR_MISMATCH, "the backbone has no tensor %s of that size",
                         p->name);
-    copy_tensor(out, &t->backbone->file, from);
+    copy_tensor(out, t->session->kernels, &t->backbone->file, from);
     return VIT_OK;
 }
 

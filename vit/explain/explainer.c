@@ -90,12 +90,15 @@ typedef struct unpacking {
 static void unpack_task(size_t i, int thread, void *context) {
     (void)thread;
     const unpacking *u = context;
+    const vit_kernels *kernels = u->explainer->exec.kernels;
     const size_t in = u->w->in, out = u->w->out, first = i * VIT_PANEL;
-    float *to = u->to + first * out;
-    for (size_t o = 0; o < out; o += VIT_PANEL)
-        u->explainer->exec.kernels->products[VIT_PRECISION_F32]->transpose(
-            to + o * VIT_PANEL, VIT_PANEL, u->w->packed + o * in + first * VIT_PANEL, VIT_PANEL,
-            vit_min(in - first, VIT_PANEL), vit_min(out - o, VIT_PANEL));
+    const size_t words = vit_stored_words(u->w->stored, in), count = vit_min(in - first, VIT_PANEL);
+    float *to = u->to + first * out, block[VIT_PANEL * VIT_PANEL];
+    for (size_t o = 0; o < out; o += VIT_PANEL) {
+        vit_read_panel(kernels, block, u->w->packed + o * words, u->w->stored, first, count);
+        kernels->products[VIT_PRECISION_F32]->transpose(
+            to + o * VIT_PANEL, VIT_PANEL, block, VIT_PANEL, count, vit_min(out - o, VIT_PANEL));
+    }
 }
 
 /* Sets packed_rows of the layers, one after the other in e->unpacked. */

@@ -96,6 +96,17 @@ typedef struct vit_tiles {
     vit_ahead ahead[2];
 } vit_tiles;
 
+/* How weights are stored that products of floats read: as floats, or in halves, two numbers of 16
+ * bits of adjacent k in a word, the first in its lower half, which are floats again before they are
+ * multiplied. Every bfloat16 and every float16 is a float, so that no bit of a result depends on
+ * it. */
+typedef enum vit_stored {
+    VIT_STORED_FLOATS,
+    VIT_STORED_BF16,
+    VIT_STORED_F16,
+    VIT_STORED_COUNT,
+} vit_stored;
+
 /* Matrix products in one precision (vit/ops/precision.h): of floats, or of numbers rounded to
  * bfloat16 (to nearest, ties to even) with sums in float32, or of integers of 8 bits with sums in
  * integers of 32 bits. Two bfloat16 numbers of adjacent k, the first in the lower half, make a
@@ -154,6 +165,10 @@ typedef struct vit_kernels {
     vit_cpu cpu;
     vit_tile_size tile;
     const vit_product_kernels *products[VIT_PRECISION_COUNT]; /* NULL: it does not have them */
+
+    /* to: [rows][VIT_PANEL] = the finite numbers of halves, from: [rows / 2, rounded up]
+     * [VIT_PANEL]. NULL for floats. */
+    void (*widen[VIT_STORED_COUNT])(float *to, const float *from, size_t rows);
 
     /* The lecture's softmax of every row, in place; n > 0: x = exp(x - max x) * (1 / sum of those
      * exponentials). Rows are vit_padded(n) floats apart; the padding is ignored and becomes +0. */

@@ -66,6 +66,7 @@ static const vit_parameter *make_row(walk *w, vit_parameter_kind kind, const cha
                          .fan_in = fan_in,
                          .convolves = w->convolves,
                          .packed_offset = t->packed_size,
+                         .stored_offset = t->packed_size,
                          .int8_offset = t->int8_size,
                          .scale_offset = t->scale_size,
                          .layer = w->layer,
@@ -84,6 +85,7 @@ static const vit_parameter *make_row(walk *w, vit_parameter_kind kind, const cha
     if (p->packs) {
         const size_t out = s.sizes[0], in = p->count / out;
         t->packed_size += vit_max(vit_packed_size(out, in), vit_packed_size(in, out));
+        t->stored_size = t->packed_size;
         t->scale_size += p->rounds ? out : 0;
         t->int8_size += p->rounds ? vit_int8_words(out, in) : vit_packed_size(out, in);
     }
@@ -137,6 +139,7 @@ static void linear_shaped(walk *w, const char *layer, shape s, bool bias, vit_li
                       .out = out,
                       .weight = value(w, p),
                       .packed = packed_transposed(w, p),
+                      .stored = vit_packed_as(p, w->packed.precision),
                       .packed_rows = packed_rows(w, p)};
     if (v->packed && p->rounds && vit_precisions[w->packed.precision].scales) {
         v->scales = vit_int8_scales(v->packed, out, in);
@@ -224,6 +227,7 @@ static void text_embedding(walk *w, vit_weights *v, vit_gradients *g) {
                               .out = c->vocabulary,
                               .weight = value(w, p),
                               .packed = packed_transposed(w, p),
+                              .stored = vit_packed_as(p, w->packed.precision),
                               .packed_rows = packed_rows(w, p)};
     /* adds to the gradient that the table's rows have as the embedding */
     g->head[0] = (vit_linear_gradient){.weight = gradient(w, p)};
@@ -496,6 +500,17 @@ void vit_table_omit_weights(vit_table *table) {
         const bool stays = !vit_is_weight(p);
         p->offset = stays ? table->size : VIT_ONLY_PACKED;
         if (stays) table->size += vit_padded(p->count);
+    }
+}
+
+void vit_table_store(vit_table *table) {
+    table->stored_size = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        vit_parameter *p = &table->rows[i];
+        p->stored_offset = table->stored_size;
+        if (p->packs)
+            table->stored_size +=
+                vit_stored_words(p->stored, vit_packed_size(p->shape[0], p->count / p->shape[0]));
     }
 }
 

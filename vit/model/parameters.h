@@ -34,7 +34,9 @@ typedef struct vit_parameter {
     bool packs;     /* matrix products read it packed: a WEIGHT, or an EMBEDDING that is the head's
                        weight, too */
     bool rounds;    /* and in INT8 as 8-bit integers: it is a WEIGHT of a block */
+    vit_stored stored;    /* if it packs: how it is in F32 (vit_table_store) */
     size_t packed_offset; /* if it packs: in an array of vit_table.packed_size floats */
+    size_t stored_offset; /* the same in F32: in an array of vit_table.stored_size words */
     size_t int8_offset;   /* the same in INT8: in an array of vit_table.int8_size words */
     size_t scale_offset;  /* if it rounds: of its scales, in an array of vit_table.scale_size */
     size_t layer;         /* 0: what comes before the blocks; 1 + i: block i; 1 + depth: the rest */
@@ -58,7 +60,8 @@ typedef struct vit_table {
     size_t count;
     size_t size;        /* floats of an array of all tensors but those that are only packed; each
                            begins at a multiple of 16 */
-    size_t packed_size; /* floats of all packed weights, in f32 */
+    size_t packed_size; /* floats of all packed weights */
+    size_t stored_size; /* words of all in F32, some perhaps in halves */
     size_t int8_size;   /* words of all in INT8, in which those outside the blocks are floats */
     size_t scale_size;  /* outputs of all rows that round */
     size_t parameters;  /* trainable parameters: the sum of the rows' counts */
@@ -72,6 +75,9 @@ void vit_table_free(vit_table *table);
  * VIT_ONLY_PACKED, and table->size and the other offsets those of what remains. */
 void vit_table_omit_weights(vit_table *table);
 
+/* To be called when rows' `stored` was set: gives each the words that it takes so. */
+void vit_table_store(vit_table *table);
+
 /* The row of that name, or NULL. */
 const vit_parameter *vit_table_find(const vit_table *table, const char *name);
 
@@ -84,7 +90,9 @@ void vit_table_init(int threads, float *values, const vit_table *table, vit_init
 void vit_table_init_row(float *values, const vit_table *table, size_t row, vit_init init,
                         uint64_t seed);
 
-/* Where a weight's packed form begins in this precision, and how many words all of them are. */
+/* How a weight is packed in this precision, where that begins, and how many words all of them are.
+ */
+vit_stored vit_packed_as(const vit_parameter *p, vit_precision precision);
 size_t vit_packed_at(const vit_parameter *p, vit_precision precision);
 size_t vit_table_words(const vit_table *table, vit_precision precision);
 
@@ -101,10 +109,11 @@ typedef struct vit_packed_weights {
 void vit_table_pack(const vit_exec *exec, const vit_packed_weights *packed, const float *values,
                     const vit_table *table);
 
-/* rounded->transposed = packed->transposed, which is in f32, in rounded->precision; or the other
- * way round, of INT8 in f32. Each tensor is one task. */
-void vit_table_round(const vit_exec *exec, const vit_packed_weights *rounded,
-                     const vit_packed_weights *packed, const vit_table *table);
+/* rounded->transposed = packed->transposed, which is in f32, in rounded->precision; or of INT8 in
+ * f32, where no row is stored in halves. Each tensor is one task. Errors: MEMORY. */
+vit_status vit_table_round(const vit_exec *exec, const vit_packed_weights *rounded,
+                           const vit_packed_weights *packed, const vit_table *table,
+                           vit_error *error);
 
 /* The name of layer i of a convolutional stem: "stem.0", "stem.2", ..., the last being the
  * projection; or "tokenizer.0", "tokenizer.1", ... Returns `name`. */

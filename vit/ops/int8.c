@@ -89,16 +89,22 @@ void vit_int8_pack_panels(float *packed, const float *panels, size_t out, size_t
         pack_output(packed, out, in, o, panels + in_panels(o, in), VIT_PANEL, NULL);
 }
 
+/* The weights of output o, `step` apart. */
+static void unpack_output(float *to, size_t step, const float *packed, size_t out, size_t in,
+                          size_t o) {
+    const float scale = vit_int8_scales(packed, out, in)[o];
+    const int8_t *from = (const int8_t *)(packed + o / VIT_PANEL * panel_words(in) + o % VIT_PANEL);
+    for (size_t p = 0; p < in; p++)
+        to[p * step] = scale * (float)from[p / NUMBERS * VIT_PANEL * NUMBERS + p % NUMBERS];
+}
+
 void vit_int8_unpack_panels(float *panels, const float *packed, size_t out, size_t in) {
-    const float *scales = vit_int8_scales(packed, out, in);
-    for (size_t o = 0; o < padded_outputs(out); o++) {
-        const int8_t *from =
-            (const int8_t *)(packed + o / VIT_PANEL * panel_words(in) + o % VIT_PANEL);
-        float *to = panels + in_panels(o, in);
-        for (size_t p = 0; p < in; p++)
-            to[p * VIT_PANEL] =
-                scales[o] * (float)from[p / NUMBERS * VIT_PANEL * NUMBERS + p % NUMBERS];
-    }
+    for (size_t o = 0; o < padded_outputs(out); o++)
+        unpack_output(panels + in_panels(o, in), VIT_PANEL, packed, out, in, o);
+}
+
+void vit_int8_unpack(float *w, const float *packed, size_t out, size_t in) {
+    for (size_t o = 0; o < out; o++) unpack_output(w + o * in, 1, packed, out, in, o);
 }
 
 void vit_int8_round(int8_t *integers, float *scales, const float *w, size_t out, size_t in) {

@@ -35,6 +35,9 @@ void vit_int8_pack(float *packed, const float *w, const float *scales, size_t ou
 void vit_int8_pack_panels(float *packed, const float *panels, size_t out, size_t in);
 void vit_int8_unpack_panels(float *panels, const float *packed, size_t out, size_t in);
 
+/* w: [out][in] = integers times scales, rounded. */
+void vit_int8_unpack(float *w, const float *packed, size_t out, size_t in);
+
 /* integers: [out][in] of w: [out][in], for a file, and scales: [out], where they are negative. */
 void vit_int8_round(int8_t *integers, float *scales, const float *w, size_t out, size_t in);
 

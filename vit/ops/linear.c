@@ -22,16 +22,18 @@ void vit_linear_forward(const vit_exec *exec, float *y, const float *x, const vi
         return;
     }
     vit_gemm(exec, y, w->out, rows, w->out, w->in, (vit_operand_a){x, w->in, 1},
-             vit_b_packed(w->packed, vit_words(exec->precision, w->in)), &e);
+             vit_b_stored(w->packed, w->stored, vit_words(exec->precision, w->in)), &e);
 }
 
 vit_linear vit_linear_part(const vit_exec *exec, const vit_linear *w, size_t first, size_t count) {
-    const vit_precision precision = w->scales ? VIT_PRECISION_INT8 : exec->precision;
+    const size_t words = w->scales ? vit_words(VIT_PRECISION_INT8, w->in)
+                                   : vit_stored_words(w->stored, vit_words(exec->precision, w->in));
     vit_linear part = {.in = w->in,
                        .out = count,
                        .weight = w->weight ? w->weight + first * w->in : NULL,
                        .bias = w->bias ? w->bias + first : NULL,
-                       .packed = w->packed + first * vit_words(precision, w->in),
+                       .packed = w->packed + first * words,
+                       .stored = w->stored,
                        .scales = w->scales ? w->scales + first : NULL,
                        .starts = w->starts ? w->starts + first : NULL};
     /* A word is of several rows of W: a part that begins or ends within one has no packed rows. */

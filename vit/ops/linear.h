@@ -14,6 +14,7 @@ typedef struct vit_linear {
     const float *weight; /* W; NULL if only `packed` is kept, which is enough for forward */
     const float *bias;   /* b, or NULL */
     const float *packed; /* W^T by vit_pack_transposed, or with scales by vit_int8_pack */
+    vit_stored stored;   /* halves: by vit_pack_stored, in F32 */
     /* of a layer in 8-bit integers, which only goes forward: vit_int8_scales, vit_int8_starts;
      * scales NULL: it is in the precision of the exec */
     const float *scales;

@@ -227,6 +227,7 @@ static vit_status load_values(vit_model_file *m, const vit_binding *b, size_t co
     for (size_t i = 0; i < count && status == VIT_OK; i++)
         status = vit_binding_check(&b[i], &m->table, d->name, error);
     if (status != VIT_OK) return status;
+    for (size_t i = 0; c->packs && i < count; i++) vit_binding_stored(&b[i], &m->table);
     status = vit_store_open(&store, m, vit_packs_for(&room, c->packs, b[0].file), error);
     for (size_t i = 0; i < count && status == VIT_OK; i++)
         status = vit_binding_load(&store, &b[i], d->name, error);

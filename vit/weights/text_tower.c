@@ -75,8 +75,10 @@ static vit_status load_weights(vit_text_tower *t, const vit_tensors *file, const
     status = vit_table_new(&t->file.table, &t->file.config, error);
     if (status != VIT_OK) vit_fail_prefix(error, status, config);
     if (status == VIT_OK) status = vit_binding_check(&b, &t->file.table, config, error);
-    if (status == VIT_OK)
+    if (status == VIT_OK) {
+        if (packs) vit_binding_stored(&b, &t->file.table);
         status = vit_store_open(&store, &t->file, vit_packs_for(&room, packs, file), error);
+    }
     if (status == VIT_OK) status = vit_binding_load(&store, &b, config, error);
     vit_store_close(&store);
     vit_binding_free(&b);

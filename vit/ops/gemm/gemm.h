@@ -13,21 +13,35 @@ typedef struct vit_operand_a {
 } vit_operand_a;
 
 /* B: element (p, j) is data[j / VIT_PANEL * panel + p * row + j % VIT_PANEL]: an ordinary matrix
- * (vit_b_plain), or one packed in panels of VIT_PANEL columns (vit_b_packed). */
+ * (vit_b_plain), or one packed in panels of VIT_PANEL columns (vit_b_packed), in F32 perhaps in
+ * halves, of which a word is elements (p, j) and (p + 1, j) (vit_b_stored). */
 typedef struct vit_operand_b {
     const float *data;
     size_t row, panel;
     bool packed;
+    vit_stored stored;
 } vit_operand_b;
+
+/* The words that k numbers take, stored so. */
+size_t vit_stored_words(vit_stored stored, size_t k);
 
 /* B from a matrix [k][n], `row` floats from row to row. */
 static inline vit_operand_b vit_b_plain(const float *data, size_t row) {
-    return (vit_operand_b){data, row, VIT_PANEL, false};
+    return (vit_operand_b){.data = data, .row = row, .panel = VIT_PANEL};
+}
+
+/* B as packed by vit_pack_stored. */
+static inline vit_operand_b vit_b_stored(const float *data, vit_stored stored, size_t k) {
+    return (vit_operand_b){.data = data,
+                           .row = VIT_PANEL,
+                           .panel = VIT_PANEL * vit_stored_words(stored, k),
+                           .packed = true,
+                           .stored = stored};
 }
 
 /* B as packed by vit_pack_transposed or vit_pack_rows; k in words. */
 static inline vit_operand_b vit_b_packed(const float *data, size_t k) {
-    return (vit_operand_b){data, VIT_PANEL, VIT_PANEL * k, true};
+    return vit_b_stored(data, VIT_STORED_FLOATS, k);
 }
 
 static inline vit_epilogue vit_epilogue_none(void) {
@@ -82,8 +96,19 @@ size_t vit_packed_size(size_t n, size_t k);
 void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
                          size_t row);
 
-/* w: [n][k] = the W of a W^T that was packed in f32 by vit_pack_transposed. */
-void vit_unpack_transposed(float *w, const float *packed, size_t n, size_t k);
+/* The same in F32, stored so; in halves numbers of w must be such, and a panel has one more of 0
+ * where k is odd. */
+void vit_pack_stored(const vit_exec *exec, float *packed, const float *w, vit_stored stored,
+                     size_t n, size_t k, size_t row);
+
+/* to: [rows][VIT_PANEL] = rows first, first + 1, ... of a panel that vit_pack_stored made; `first`
+ * is even. */
+void vit_read_panel(const vit_kernels *kernels, float *to, const float *panel, vit_stored stored,
+                    size_t first, size_t rows);
+
+/* w: [n][k] = the W of a W^T that vit_pack_stored packed. */
+void vit_unpack_transposed(const vit_kernels *kernels, float *w, const float *packed,
+                           vit_stored stored, size_t n, size_t k);
 
 /* packed = W in exec's precision, for w: [k][n], rows `row` floats apart. Columns past n are
  * unspecified. Uses one thread. */

@@ -10,6 +10,48 @@
 
 /* ---- weights ---- */
 
+static uint32_t bits_of_bf16(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> 16;
+}
+
+/* Exponents of float16 are less by 112; its denormal numbers become such of float, too. */
+static uint32_t bits_of_f16(float x) {
+    uint32_t bits;
+    x *= 0x1p-112f;
+    memcpy(&bits, &x, sizeof bits);
+    return (bits >> 16 & 0x8000) | (bits >> 13 & 0x7fff);
+}
+
+/* Two rows of a panel become one of words. */
+#define NARROW(name, bits_of)                                                            \
+    static void name(float *to, const float *from) {                                     \
+        for (size_t j = 0; j < VIT_PANEL; j++) {                                         \
+            const uint32_t word = bits_of(from[j]) | bits_of(from[VIT_PANEL + j]) << 16; \
+            memcpy(to + j, &word, sizeof word);                                          \
+        }                                                                                \
+    }
+
+NARROW(narrow_bf16, bits_of_bf16)
+NARROW(narrow_f16, bits_of_f16)
+
+/* Numbers in a word, and what makes words of floats that are such numbers; NULL: they are floats.
+ */
+static const struct {
+    size_t numbers;
+    void (*narrow)(float *to, const float *from);
+} stores[] = {
+    [VIT_STORED_FLOATS] = {1, NULL},
+    [VIT_STORED_BF16] = {2, narrow_bf16},
+    [VIT_STORED_F16] = {2, narrow_f16},
+};
+VIT_CHECK_ROWS(stores, VIT_STORED_COUNT);
+
+size_t vit_stored_words(vit_stored stored, size_t k) {
+    return vit_ceil_div(k, stores[stored].numbers);
+}
+
 size_t vit_packed_size(size_t n, size_t k) {
     return vit_ceil_div(n, VIT_PANEL) * VIT_PANEL * vit_whole_words(k);
 }
@@ -23,6 +65,36 @@ void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, si
         if (width < VIT_PANEL) memset(packed, 0, panel * sizeof *packed);
         inner->transpose(packed, VIT_PANEL, w + j * row, row, width, k);
     }
+}
+
+/* Rows of a panel that are packed as floats first. */
+#define STORED_ROWS ((size_t)64)
+
+void vit_pack_stored(const vit_exec *exec, float *packed, const float *w, vit_stored stored,
+                     size_t n, size_t k, size_t row) {
+    float strip[STORED_ROWS * VIT_PANEL];
+    if (!stores[stored].narrow) {
+        vit_pack_transposed(exec, packed, w, n, k, row);
+        return;
+    }
+    for (size_t j = 0; j < n; j += VIT_PANEL)
+        for (size_t p = 0; p < k; p += STORED_ROWS) {
+            const size_t rows = vit_min(STORED_ROWS, k - p);
+            memset(strip, 0, sizeof strip);
+            vit_products_of(exec)->transpose(strip, VIT_PANEL, w + j * row + p, row,
+                                             vit_min(VIT_PANEL, n - j), rows);
+            for (size_t i = 0; i < vit_ceil_div(rows, 2); i++, packed += VIT_PANEL)
+                stores[stored].narrow(packed, strip + 2 * i * VIT_PANEL);
+        }
+}
+
+void vit_read_panel(const vit_kernels *kernels, float *to, const float *panel, vit_stored stored,
+                    size_t first, size_t rows) {
+    panel += vit_stored_words(stored, first) * VIT_PANEL;
+    if (kernels->widen[stored])
+        kernels->widen[stored](to, panel, rows);
+    else
+        memcpy(to, panel, rows * VIT_PANEL * sizeof *to);
 }
 
 void vit_pack_rows(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
@@ -41,11 +113,17 @@ void vit_pack_rounded(const vit_exec *exec, float *packed, const float *floats, 
         inner->copy_across(packed, VIT_PANEL, floats, VIT_PANEL, k, VIT_PANEL);
 }
 
-void vit_unpack_transposed(float *w, const float *packed, size_t n, size_t k) {
-    for (size_t j = 0; j < n; j++) {
-        const float *column = packed + j / VIT_PANEL * VIT_PANEL * k + j % VIT_PANEL;
-        for (size_t p = 0; p < k; p++) w[j * k + p] = column[p * VIT_PANEL];
-    }
+void vit_unpack_transposed(const vit_kernels *kernels, float *w, const float *packed,
+                           vit_stored stored, size_t n, size_t k) {
+    float strip[STORED_ROWS * VIT_PANEL];
+    const size_t panel = VIT_PANEL * vit_stored_words(stored, k);
+    for (size_t j = 0; j < n; j += VIT_PANEL, packed += panel)
+        for (size_t p = 0; p < k; p += STORED_ROWS) {
+            const size_t rows = vit_min(STORED_ROWS, k - p);
+            vit_read_panel(kernels, strip, packed, stored, p, rows);
+            for (size_t i = 0; i < vit_min(VIT_PANEL, n - j); i++)
+                for (size_t q = 0; q < rows; q++) w[(j + i) * k + p + q] = strip[q * VIT_PANEL + i];
+        }
 }
 
 /* ---- A ---- */
@@ -107,7 +185,10 @@ void vit_pack_a(const vit_gemm_product *p, float *to, const vit_gemm_stage *s) {
 
 void vit_pack_b(const vit_gemm_product *p, float *to, vit_panel_part b) {
     const size_t width = vit_min(VIT_PANEL, p->n - b.panel * VIT_PANEL);
-    if (b.words > 0)
+    if (b.words == 0) return;
+    if (p->exec->kernels->widen[p->b.stored])
+        p->exec->kernels->widen[p->b.stored](to, vit_first_of_b(p, b), b.words);
+    else
         p->inner->copy_across(to, VIT_PANEL, vit_first_of_b(p, b), p->b.row,
                               vit_numbers_in(p, b.k0, b.words), width);
 }

@@ -22,6 +22,7 @@ typedef struct vit_gemm_shape {
     size_t a_row;      /* floats from row to row as stored */
     bool a_ready;      /* A was made for this product: never packed */
     bool b_packed;     /* else B is stored as [k][n] */
+    bool b_halves;     /* packed, and to be widened */
     size_t b_row;      /* floats from row to row as stored; unused if packed */
 } vit_gemm_shape;
 

@@ -76,7 +76,13 @@ static inline const float *vit_row_of_a(const vit_gemm_product *p, const vit_gem
 
 /* The rows of B, as stored, that make up `words` words of k. */
 static inline size_t vit_rows_of_b(const vit_gemm_product *p, size_t words) {
-    return p->b.packed ? words : words * p->plan.numbers;
+    return p->b.packed ? vit_stored_words(p->b.stored, words) : words * p->plan.numbers;
+}
+
+/* At least this many words of k, more than none, whose part of B begins and ends with a word. */
+static inline size_t vit_share_of_b(const vit_gemm_product *p, size_t words) {
+    const size_t whole = vit_stored_words(p->b.stored, 2) == 1 ? 2 : 1;
+    return vit_max(whole, vit_ceil_div(words, whole) * whole);
 }
 
 /* Where this part of B is stored. */
@@ -101,7 +107,7 @@ void vit_pack_a(const vit_gemm_product *p, float *to, const vit_gemm_stage *s);
 void vit_pack_rows_of_a(const vit_gemm_product *p, float *to, const vit_gemm_stage *s,
                         vit_range rows);
 
-/* Packs a part of a panel of B; no words: does nothing. */
+/* Packs a part of a panel of B; no words: does nothing. Of halves, k0 is even. */
 void vit_pack_b(const vit_gemm_product *p, float *to, vit_panel_part b);
 
 /* ---- sweep.c ---- */

@@ -95,7 +95,7 @@ static void sweep_panel(const vit_gemm_product *p, const vit_gemm_task *t, vit_t
                         size_t panel, vit_range tiles) {
     const vit_gemm_plan *plan = &p->plan;
     const vit_gemm_stage *now = &t->now;
-    const size_t share = vit_max(1, vit_ceil_div(now->words, vit_length(tiles)));
+    const size_t share = vit_share_of_b(p, vit_ceil_div(now->words, vit_length(tiles)));
     size_t done = panel + 1 < now->panels.end ? 0 : now->words;
     while (vit_length(tiles) > 0) {
         const size_t count =

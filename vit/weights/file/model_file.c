@@ -84,6 +84,7 @@ const vit_exec *vit_packs_for(vit_exec *room, const vit_exec *packs, const vit_t
 
 static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *packs,
                               vit_error *error) {
+    vit_table_store(&m->table);
     const size_t words = vit_table_words(&m->table, packs->precision);
     size_t largest = 0, outputs = 0;
     for (size_t i = 0; i < m->table.count; i++) {
@@ -295,16 +296,28 @@ static vit_status take_one(float *values, const vit_parameter *p, const vit_mode
     return VIT_OK;
 }
 
+vit_stored vit_stored_of(vit_dtype dtype) {
+    static const vit_stored all[] = {
+        [VIT_F16] = VIT_STORED_F16, [VIT_BF16] = VIT_STORED_BF16, [VIT_BOOL] = VIT_STORED_FLOATS};
+    VIT_CHECK_ROWS(all, VIT_DTYPE_COUNT);
+    return all[dtype];
+}
+
 static vit_status load_tensors(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
                                const vit_model_file *backbone, vit_error *error) {
     vit_store store;
     vit_exec room;
     char name[NAME_SIZE];
-    vit_status status = vit_store_open(&store, m, vit_packs_for(&room, packs, file), error);
     /* a checkpoint with an average of the weights: that is the model */
     snprintf(name, sizeof name, "ema.%s", m->table.rows[0].name);
     const bool has_average = vit_model_file_is_checkpoint(file) && vit_tensors_find(file, name);
     const char *prefix = has_average ? "ema." : "";
+    for (size_t i = 0; packs && i < m->table.count; i++) {
+        snprintf(name, sizeof name, "%s%s", prefix, m->table.rows[i].name);
+        const vit_tensor *t = vit_tensors_find(file, name);
+        if (t) m->table.rows[i].stored = vit_stored_of(t->dtype);
+    }
+    vit_status status = vit_store_open(&store, m, vit_packs_for(&room, packs, file), error);
     for (size_t i = 0; i < m->table.count && status == VIT_OK; i++) {
         const vit_parameter *p = &m->table.rows[i];
         snprintf(name, sizeof name, "%s%s", prefix, p->name);
@@ -535,6 +548,9 @@ static vit_status fill(vit_model_file *to, const vit_model_file *from, vit_error
                              to->config.height, to->config.width, error);
     if (status == VIT_OK) status = vit_table_new(&to->table, &to->config, error);
     if (status != VIT_OK) return status;
+    for (size_t i = 0; i < from->table.count; i++)
+        to->table.rows[i].stored = from->table.rows[i].stored;
+    vit_table_store(&to->table);
     if (from->packed.transposed) vit_table_omit_weights(&to->table);
     to->values = vit_alloc(to->table.size, sizeof *to->values);
     if (!to->values)

@@ -74,7 +74,12 @@ typedef struct vit_store {
  * 8-bit integers with scales, *room, the same in INT8. packs NULL: NULL. */
 const vit_exec *vit_packs_for(vit_exec *room, const vit_exec *packs, const vit_tensors *file);
 
-/* Allocates the memory of model->table; packs as for vit_model_file_load. Errors: MEMORY. */
+/* How the numbers of a tensor of this type are kept in memory, packed: those of 16 bits in halves.
+ */
+vit_stored vit_stored_of(vit_dtype dtype);
+
+/* Allocates the memory of model->table, whose rows say by `stored` how they are in a file; packs as
+ * for vit_model_file_load. Errors: MEMORY. */
 vit_status vit_store_open(vit_store *out, vit_model_file *model, const vit_exec *packs,
                           vit_error *error);
 

@@ -177,6 +177,9 @@ const char *vit_binding_name(char text[VIT_THEIR_NAME], const vit_binding *bindi
 vit_status vit_binding_check(const vit_binding *binding, const vit_table *table, const char *config,
                              vit_error *error);
 
+/* Sets `stored` of the table's rows: of those that only copy tensors of one type, by that type. */
+void vit_binding_stored(const vit_binding *binding, vit_table *table);
+
 /* Fills the store with the tensors, after vit_binding_check. Errors: FORMAT for an element that is
  * not finite; those of reading; MEMORY. */
 vit_status vit_binding_load(const vit_store *store, const vit_binding *binding, const char *config,

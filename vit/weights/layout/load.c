@@ -289,6 +289,22 @@ vit_status vit_binding_check(const vit_binding *b, const vit_table *table, const
     return check_unused(b, table, config, error);
 }
 
+void vit_binding_stored(const vit_binding *b, vit_table *table) {
+    for (size_t i = 0; i < table->count; i++) {
+        vit_parameter *p = &table->rows[i];
+        const char *ours = name_here(b, p);
+        const vit_tensor *first = NULL;
+        bool copies = true;
+        for (size_t j = 0; ours && j < b->count; j++) {
+            const vit_source *s = &b->sources[j];
+            if (!means(s->ours, ours)) continue;
+            if (!first) first = s->tensor;
+            copies = copies && s->tensor->dtype == first->dtype && !vit_joins[s->row->join].columns;
+        }
+        if (first && copies) p->stored = vit_stored_of(first->dtype);
+    }
+}
+
 vit_status vit_binding_load(const vit_store *store, const vit_binding *b, const char *config,
                             vit_error *error) {
     for (size_t i = 0; i < store->table->count; i++) {
