@@ -1,3 +1,4 @@
+#include "datasets/listed.h"
 #include "datasets/reader.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -200,6 +201,47 @@ static void name_after(vit_dataset *out, const char *path) {
     vit_free(outer);
 }
 
+/* ---- boxes instead of classes ---- */
+
+/* Whether the directory's folder has a text for a picture. */
+static bool has_texts(const char *directory, const char *folder) {
+    char **names = NULL, *path = vit_path_join(directory, folder);
+    size_t count = 0;
+    bool found = false;
+    if (path && vit_path_look(path) == VIT_PATH_DIRECTORY &&
+        vit_list_directory(&names, &count, path, NULL) == VIT_OK)
+        for (size_t i = 0; i < count && !found; i++) found = vit_has_ending(names[i], ".txt");
+    vit_free(names);
+    vit_free(path);
+    return found;
+}
+
+/* FORMAT if it is laid out as YOLO's data are: images and labels side by side, around the parts or
+ * in them. */
+static vit_status refuse_boxes(const vit_listing *directory, vit_error *error) {
+    static const char *const around[] = {"labels", "labels/train", "labels/val", "labels/test",
+                                         "labels/train2017"};
+    static const char *const within[] = {"train", "valid", "val", "test"};
+    const char *folder = NULL, *part = "";
+    for (size_t i = 0; i < VIT_COUNT(around) && vit_listing_has(directory, "images"); i++)
+        if (!folder && has_texts(directory->path, around[i])) folder = around[i];
+    for (size_t i = 0; i < VIT_COUNT(within) && !folder; i++) {
+        char *inner = vit_listing_has(directory, within[i])
+                          ? vit_path_join(directory->path, within[i])
+                          : NULL;
+        char *images = inner ? vit_path_join(inner, "images") : NULL;
+        if (images && vit_path_look(images) == VIT_PATH_DIRECTORY && has_texts(inner, "labels"))
+            folder = "/labels", part = within[i];
+        vit_free(inner);
+        vit_free(images);
+    }
+    if (!folder) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "%s: is laid out for finding objects (YOLO): %s%s holds a text of boxes for "
+                    "each picture, not a class; %s",
+                    directory->path, part, folder, no_classes);
+}
+
 /* chosen: as in vit_listing. */
 static vit_status open_directory(vit_dataset *out, const char *path, const char *chosen,
                                  const vit_dataset_options *options, vit_error *error) {
@@ -212,7 +254,10 @@ static vit_status open_directory(vit_dataset *out, const char *path, const char 
     if (reader == &vit_reader_folder) status = find_inner(&inner, &directory, MOST_WRAPPED, error);
     if (status == VIT_OK && inner)
         status = open_directory(out, inner, chosen, options, error);
-    else if (status == VIT_OK)
+    else if (status == VIT_OK && (!reader || reader == &vit_reader_folder) &&
+             !vit_listed_is(&directory))
+        status = refuse_boxes(&directory, error);
+    if (status == VIT_OK && !inner)
         status = reader && !(chosen && reader == &vit_reader_folder)
                      ? reader->read(out, &directory, options, error)
                      : nothing_known(&directory, error);

@@ -460,6 +460,30 @@ static void test_training_odd_patches_further(void **state) {
     vit_model_free(model);
 }
 
+/* ---- boxes instead of classes ---- */
+
+static void refuse_boxes(const char *path, const char *folder) {
+    vit_dataset set;
+    vit_error error;
+    assert_int_equal(vit_dataset_open(&set, path, &(vit_dataset_options){.want = BOTH}, &error),
+                     VIT_ERROR_FORMAT);
+    assert_says(&error, VIT_ERROR_FORMAT, folder, "for finding objects (YOLO)");
+}
+
+static void test_boxes(void **state) {
+    vit_make_directory("d", NULL);
+    vit_make_directory("d/labels", NULL);
+    put_class("d/images/train", 2, 32, 1);
+    put_class("d/images/val", 2, 32, 1);
+    vit_make_directory("d/labels/train", NULL);
+    put_file("d/labels/train/0.txt", "0 .5 .5 .1 .1\n");
+    refuse_boxes("d", "d: is laid out");
+    put_class("e/train/images", 2, 32, 1);
+    vit_make_directory("e/train/labels", NULL);
+    put_file("e/train/labels/0.txt", "0 .5 .5 .1 .1\n");
+    refuse_boxes("e", "train/labels holds a text of boxes");
+}
+
 /* ---- a system that fails ---- */
 
 /* A file that could not be read is left out, which is said. */
@@ -486,6 +510,7 @@ int main(void) {
         IN_DIRECTORY(test_training_does_not_depend_on_the_bound),
         IN_DIRECTORY(test_a_step_allocates_nothing),
         IN_DIRECTORY(test_a_file_that_vanishes_ends_the_training),
+        IN_DIRECTORY(test_boxes),
         IN_DIRECTORY(test_a_file_that_changes),
         IN_DIRECTORY(test_preset_follows_the_data),
         IN_DIRECTORY(test_train_and_evaluate),

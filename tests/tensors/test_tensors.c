@@ -114,6 +114,12 @@ static void test_what_is_no_file_of_weights(void **state) {
     refused("pointer", VIT_ERROR_UNSUPPORTED, "pointer is a Git LFS pointer", "git lfs pull");
     put_file("keras", "\x89HDF\r\n");
     refused("keras", VIT_ERROR_UNSUPPORTED, "keras is an HDF5 file", "safetensors");
+    put_file("graph.onnx", "\x08\x08\x12\x07pytorch\x1a\x05"
+                           "2.4.0");
+    refused("graph.onnx", VIT_ERROR_UNSUPPORTED, "graph.onnx is an ONNX model", "safetensors");
+    put_file("net.tflite", "\x1c\x01\x01\x01"
+                           "TFL3");
+    refused("net.tflite", VIT_ERROR_UNSUPPORTED, "net.tflite is a TensorFlow Lite", "safetensors");
     put_file("page", "<!DOCTYPE html>");
     refused("page", VIT_ERROR_UNSUPPORTED, "page is a web page", "download");
     put_file("empty", "");

@@ -35,6 +35,9 @@ static void recipes_are_read_strictly(void **unused) {
     assert_int_equal(vit_recipe_check(&r, &error), VIT_ERROR_ARGUMENT);
     assert_string_equal(error.message, "\"layer_decay\" is 0, expected more than 0, to 1");
     r.layer_decay = 1;
+    r.lr = 0;
+    assert_int_equal(vit_recipe_check(&r, &error), VIT_ERROR_ARGUMENT);
+    assert_string_equal(error.message, "\"lr\" is 0, expected more than 0, to 100");
     r.lr = NAN;
     assert_int_equal(vit_recipe_check(&r, &error), VIT_ERROR_ARGUMENT);
 }

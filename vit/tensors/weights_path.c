@@ -79,6 +79,9 @@ static const vit_signature foreign[] = {
         "a Git LFS pointer, not the weights: fetch the file it stands for (git lfs pull)"),
     VIT_SIGNATURE(0, "\x89HDF",
                   "an HDF5 file (Keras), which is not read: expected safetensors, npz or PyTorch"),
+    VIT_SIGNATURE(4, "TFL3",
+                  "a TensorFlow Lite model, which is not read: expected the weights it was made "
+                  "of, as safetensors, npz or PyTorch"),
     VIT_SIGNATURE(0, "GGUF",
                   "a GGUF file, which is not read: expected safetensors, npz or PyTorch"),
     VIT_SIGNATURE(0, "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9",
@@ -101,7 +104,17 @@ static const vit_signature foreign[] = {
     VIT_SIGNATURE(0, "<html", "a web page, not weights: was the download refused?"),
 };
 
+/* ONNX: protobuf whose first field is the version of the format, a small number, and whose next one
+ * is a text (who made it), the graph or the operators' version. */
+static bool is_onnx(const uint8_t *bytes, size_t size) {
+    return size > 2 && bytes[0] == 0x08 && bytes[1] > 0 && bytes[1] < 0x40 &&
+           strchr("\x12\x1a\x22\x2a\x32\x3a\x42", bytes[2]) && bytes[2];
+}
+
 const char *vit_foreign_file(const uint8_t *bytes, size_t size) {
+    if (is_onnx(bytes, size))
+        return "an ONNX model, which is not read: expected the weights it was made of, as "
+               "safetensors, npz or PyTorch";
     return vit_signature_find(foreign, sizeof foreign / sizeof *foreign, bytes, size);
 }
 

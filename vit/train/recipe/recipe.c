@@ -89,6 +89,8 @@ vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error) {
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\" is %s, expected 0 to %s", numbers[i].key,
                         vit_format_double(found, value), vit_format_double(high, numbers[i].high));
     }
+    if (recipe->lr == 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"lr\" is 0, expected more than 0, to 100");
     if (recipe->batch < 1 || recipe->batch > 65536)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"batch\" is %zu, expected 1 to 65536",
                         recipe->batch);
