@@ -12,7 +12,8 @@
 # make deb      a package for Debian and Ubuntu, build/vit_VERSION_ARCH.deb, likewise
 # make static   for any Linux, as build/static/vit-VERSION-linux-ARCH.tar.gz: all programs but
 #               vit-serve in one file that needs no library (musl)
-# make wasm     the programs for WebAssembly, build/wasm/bin (scripts/setup --wasm first)
+# make wasm     the programs for WebAssembly, build/wasm/bin, the page of vit-serve without a
+#               server, build/web, and docs/lecture.html (scripts/setup --wasm first)
 # make clean
 #
 # CC=gcc|clang, CFLAGS, BUILD (default build), MPI=1 and MPICC may be set on the command line; for
@@ -129,8 +130,8 @@ MAN      = $(patsubst $(BUILD)/bin/%,$(BUILD)/man/%.1,$(PROGRAMS))
 EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
-.PHONY: static wasm wasm-programs web all programs test tests bench lint analyse debug asan fuzz \
-  fuzzers install uninstall dist deb archive clean
+.PHONY: static wasm wasm-programs web lecture all programs test tests bench lint analyse debug \
+  asan fuzz fuzzers install uninstall dist deb archive clean
 all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(EXAMPLES) $(MAN) $(COMPLETE)
 
 # For node: the programs that need no network.
@@ -181,6 +182,24 @@ $(WEB)/%: vit/cli/web/%
 $(WEB)/models/%: models/%
 	@mkdir -p $(@D)
 	cp $< $@
+
+# The lecture to step through: one file, with the library and a trained model in it.
+LECTURE = vit/cli/web/lecture
+LECTURE_FILES = $(addprefix $(LECTURE)/,page.html page.css matrix.js formula.js evaluate.js \
+  mistakes.js check.js words.js draw.js steps.js compare.js)
+lecture: docs/lecture.html
+docs/lecture.html: scripts/lecture_page.py $(LECTURE_FILES) $(BUILD)/lecture.js \
+  build/lecture.safetensors
+	scripts/lecture_page.py $@ $(LECTURE)/page.html $(BUILD)/lecture.js build/lecture.safetensors
+$(BUILD)/lecture.js: $(call obj,$(LECTURE)/lecture.c) $(BUILD)/lib/libvit.a
+	$(LINK) $(ALL_CFLAGS) -o $@ $^ -g0 -sMODULARIZE=1 -sEXPORT_NAME=createLecture \
+	  -sENVIRONMENT=web -sALLOW_MEMORY_GROWTH=1 -sFORCE_FILESYSTEM=1 -sTOTAL_STACK=1MB \
+	  -sEXPORTED_FUNCTIONS=_malloc,_free -sEXPORTED_RUNTIME_METHODS=UTF8ToString $(LDFLAGS) $(LIBS)
+# Trained by the programs of this machine, which scripts/wasm builds first.
+ifeq ($(WASM),)
+build/lecture.safetensors: | $(BUILD)/bin/vit-train
+	$(BUILD)/bin/vit-train --data digits --preset lecture --steps 200 --seed 0 --out $@
+endif
 
 # One instruction set per file; the compiler may use it there and nowhere else.
 KERNEL_FLAGS = -O3

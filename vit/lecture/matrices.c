@@ -28,14 +28,26 @@ typedef struct symbol {
 
 #define COUNTED(...) \
     .operands = {__VA_ARGS__}, .count = sizeof((uint16_t[]){__VA_ARGS__}) / sizeof(uint16_t)
-#define IS_GIVEN(place, name, rows, columns) \
-    { name, NULL, VIT_LECTURE_GIVEN, place, rows, columns, 0 }
-#define IS_MADE(pass, place, name, formula, rows, columns, ...) \
-    { name, formula, VIT_LECTURE_##pass, place, rows, columns, 0, COUNTED(__VA_ARGS__) }
-#define IS_PRODUCT(pass, place, name, formula, rows, columns, ...) \
-    { name, formula, VIT_LECTURE_##pass, place, rows, columns, 0, 1, COUNTED(__VA_ARGS__) }
-#define OF_HEADS(pass, name, formula, rows, columns, ...) \
-    { name, formula, VIT_LECTURE_##pass, BLOCK, rows, columns, 0, 1, true, COUNTED(__VA_ARGS__) }
+#define SYMBOL(at, in, symbol, how, n, m) \
+    .name = symbol, .formula = how, .pass = VIT_LECTURE_##at, .place = in, .rows = n, .columns = m
+#define IS_GIVEN(in, symbol, n, m) \
+    { SYMBOL(GIVEN, in, symbol, NULL, n, m) }
+#define IS_MADE(at, in, symbol, how, n, m, ...) \
+    { SYMBOL(at, in, symbol, how, n, m), COUNTED(__VA_ARGS__) }
+#define IS_PRODUCT(at, in, symbol, how, n, m, ...) \
+    { SYMBOL(at, in, symbol, how, n, m), .products = 1, COUNTED(__VA_ARGS__) }
+#define OF_HEADS(at, symbol, how, n, m, ...) \
+    { SYMBOL(at, BLOCK, symbol, how, n, m), .products = 1, .by_heads = true, COUNTED(__VA_ARGS__) }
+#define OF_WEIGHT(in, symbol, how, n, m, of, pairs, ...)                          \
+    {                                                                             \
+        SYMBOL(BACKWARD, in, symbol, how, n, m), .weight = of, .products = pairs, \
+                                                 COUNTED(__VA_ARGS__)             \
+    }
+#define OF_W(symbol, how, of, from)                                                          \
+    {                                                                                        \
+        SYMBOL(BACKWARD, BLOCK, symbol, how, D, D_K),                                        \
+            .weight = of, .products = 1, .by_heads = true, COUNTED(TURNED | LECTURE_X, from) \
+    }
 
 static const symbol symbols[LECTURE_IDS] = {
     [LECTURE_PICTURE] = IS_GIVEN(BEFORE, "x", SIDE, SIDE),
@@ -49,9 +61,9 @@ static const symbol symbols[LECTURE_IDS] = {
                                     LECTURE_E, LECTURE_B_E),
     [LECTURE_GAMMA_1] = IS_GIVEN(BLOCK, "gamma_1", ONE, D),
     [LECTURE_BETA_1] = IS_GIVEN(BLOCK, "beta_1", ONE, D),
-    [LECTURE_W_Q] = {"W^Q", NULL, VIT_LECTURE_GIVEN, BLOCK, D, D_K, .by_heads = true},
-    [LECTURE_W_K] = {"W^K", NULL, VIT_LECTURE_GIVEN, BLOCK, D, D_K, .by_heads = true},
-    [LECTURE_W_V] = {"W^V", NULL, VIT_LECTURE_GIVEN, BLOCK, D, D_K, .by_heads = true},
+    [LECTURE_W_Q] = {SYMBOL(GIVEN, BLOCK, "W^Q", NULL, D, D_K), .by_heads = true},
+    [LECTURE_W_K] = {SYMBOL(GIVEN, BLOCK, "W^K", NULL, D, D_K), .by_heads = true},
+    [LECTURE_W_V] = {SYMBOL(GIVEN, BLOCK, "W^V", NULL, D, D_K), .by_heads = true},
     [LECTURE_W_O] = IS_GIVEN(BLOCK, "W^O", D, D),
     [LECTURE_B_O] = IS_GIVEN(BLOCK, "b^O", ONE, D),
     [LECTURE_GAMMA_2] = IS_GIVEN(BLOCK, "gamma_2", ONE, D),
@@ -66,8 +78,8 @@ static const symbol symbols[LECTURE_IDS] = {
     [LECTURE_K] = OF_HEADS(FORWARD, "K", "X W^K", T, D_K, LECTURE_X, LECTURE_W_K),
     [LECTURE_V] = OF_HEADS(FORWARD, "V", "X W^V", T, D_K, LECTURE_X, LECTURE_W_V),
     [LECTURE_S] = OF_HEADS(FORWARD, "S", "Q K^T / sqrt(D)", T, T, LECTURE_Q, TURNED | LECTURE_K),
-    [LECTURE_P] = {"P", "softmax(S), of each row", VIT_LECTURE_FORWARD, BLOCK, T, T, 0,
-                   .by_heads = true, COUNTED(LECTURE_S)},
+    [LECTURE_P] = {SYMBOL(FORWARD, BLOCK, "P", "softmax(S), of each row", T, T), .by_heads = true,
+                   COUNTED(LECTURE_S)},
     [LECTURE_HEAD] = OF_HEADS(FORWARD, "head", "P V", T, D_K, LECTURE_P, LECTURE_V),
     [LECTURE_CAT] = IS_MADE(FORWARD, BLOCK, "cat", "cat(head_1 ... head_h)", T, D, LECTURE_HEAD),
     [LECTURE_Z_PRIME] = IS_PRODUCT(FORWARD, BLOCK, "z'", "cat W^O + b^O + z", T, D, LECTURE_CAT,
@@ -90,17 +102,12 @@ static const symbol symbols[LECTURE_IDS] = {
     [LECTURE_ACTIVE] = IS_MADE(FORWARD, AFTER, "g", "GELU(h)", ONE, M, LECTURE_HIDDEN),
     [LECTURE_LOGITS] = IS_PRODUCT(FORWARD, AFTER, "logits", "g W_4 + b_4", ONE, CLASSES,
                                   LECTURE_ACTIVE, LECTURE_W_4, LECTURE_B_4),
-    [LECTURE_PROBABILITIES] = {"p", "softmax(logits)", VIT_LECTURE_FORWARD, AFTER, ONE, CLASSES,
+    [LECTURE_PROBABILITIES] = {SYMBOL(FORWARD, AFTER, "p", "softmax(logits)", ONE, CLASSES),
                                .is_fixed = true, COUNTED(LECTURE_LOGITS)},
-    [LECTURE_LOSS] = {"loss", "-log p(label)", VIT_LECTURE_FORWARD, AFTER, ONE, ONE,
-                      .is_fixed = true, COUNTED(LECTURE_PROBABILITIES)},
+    [LECTURE_LOSS] = {SYMBOL(FORWARD, AFTER, "loss", "-log p(label)", ONE, ONE), .is_fixed = true,
+                      COUNTED(LECTURE_PROBABILITIES)},
     [LECTURE_D_LOGITS] = IS_MADE(BACKWARD, AFTER, "dlogits", "p, less 1 at the label", ONE, CLASSES,
                                  LECTURE_PROBABILITIES),
-#define OF_WEIGHT(place, name, formula, rows, columns, of, products, ...)                      \
-    {                                                                                          \
-        name, formula, VIT_LECTURE_BACKWARD, place, rows, columns, of, products, false, false, \
-            COUNTED(__VA_ARGS__)                                                               \
-    }
     [LECTURE_D_W_4] = OF_WEIGHT(AFTER, "dW_4", "g^T dlogits", M, CLASSES, LECTURE_W_4, 1,
                                 TURNED | LECTURE_ACTIVE, LECTURE_D_LOGITS),
     [LECTURE_D_B_4] =
@@ -140,26 +147,23 @@ static const symbol symbols[LECTURE_IDS] = {
                                 TURNED | LECTURE_CAT, LECTURE_D_Z_PRIME),
     [LECTURE_D_B_O] = OF_WEIGHT(BLOCK, "db^O", "sum of the rows of dz'", ONE, D, LECTURE_B_O, 0,
                                 LECTURE_D_Z_PRIME),
-    [LECTURE_D_HEAD] = {"dhead", "its columns of dz' W^O^T", VIT_LECTURE_BACKWARD, BLOCK, T, D_K,
+    [LECTURE_D_HEAD] = {SYMBOL(BACKWARD, BLOCK, "dhead", "its columns of dz' W^O^T", T, D_K),
                         .by_heads = true, COUNTED(LECTURE_D_Z_PRIME, TURNED | LECTURE_W_O)},
     [LECTURE_D_V] =
         OF_HEADS(BACKWARD, "dV", "P^T dhead", T, D_K, TURNED | LECTURE_P, LECTURE_D_HEAD),
     [LECTURE_D_P] = OF_HEADS(BACKWARD, "dP", "dhead V^T", T, T, LECTURE_D_HEAD, TURNED | LECTURE_V),
-    [LECTURE_D_S] = {"d(Q K^T)", "P (dP - sum of P dP in the row) / sqrt(D)", VIT_LECTURE_BACKWARD,
-                     BLOCK, T, T, .by_heads = true, COUNTED(LECTURE_P, LECTURE_D_P)},
+    [LECTURE_D_S] = {SYMBOL(BACKWARD, BLOCK, "d(Q K^T)",
+                            "P (dP - sum of P dP in the row) / sqrt(D)", T, T),
+                     .by_heads = true, COUNTED(LECTURE_P, LECTURE_D_P)},
     [LECTURE_D_Q] = OF_HEADS(BACKWARD, "dQ", "d(Q K^T) K", T, D_K, LECTURE_D_S, LECTURE_K),
     [LECTURE_D_K] =
         OF_HEADS(BACKWARD, "dK", "d(Q K^T)^T Q", T, D_K, TURNED | LECTURE_D_S, LECTURE_Q),
-#define OF_W(name, formula, of, from)                                           \
-    {                                                                           \
-        name, formula, VIT_LECTURE_BACKWARD, BLOCK, D, D_K, of, 1, true, false, \
-            COUNTED(TURNED | LECTURE_X, from)                                   \
-    }
     [LECTURE_D_W_Q] = OF_W("dW^Q", "X^T dQ", LECTURE_W_Q, LECTURE_D_Q),
     [LECTURE_D_W_K] = OF_W("dW^K", "X^T dK", LECTURE_W_K, LECTURE_D_K),
     [LECTURE_D_W_V] = OF_W("dW^V", "X^T dV", LECTURE_W_V, LECTURE_D_V),
-    [LECTURE_D_X] = {"dX", "dQ W^Q^T + dK W^K^T + dV W^V^T, of all heads", VIT_LECTURE_BACKWARD,
-                     BLOCK, T, D, .products = 3,
+    [LECTURE_D_X] = {SYMBOL(BACKWARD, BLOCK, "dX", "dQ W^Q^T + dK W^K^T + dV W^V^T, of all heads",
+                            T, D),
+                     .products = 3,
                      COUNTED(LECTURE_D_Q, TURNED | LECTURE_W_Q, LECTURE_D_K, TURNED | LECTURE_W_K,
                              LECTURE_D_V, TURNED | LECTURE_W_V)},
     [LECTURE_D_GAMMA_1] = OF_WEIGHT(BLOCK, "dgamma_1", "sum of dX times the norm of z", ONE, D,
