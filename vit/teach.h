@@ -186,6 +186,13 @@ VIT_API vit_status vit_teaching_save(const vit_teaching *teaching, const char *p
 VIT_API vit_status vit_teaching_save_head(const vit_teaching *teaching, const char *path,
                                           const char *backbone, vit_error *error);
 
+/* Takes the head of a model that was taught on this backbone: its classes, and what is known of it;
+ * vit_teaching_answer then answers by it. Its pictures are in no model file: vit_teaching_learn
+ * asks for new ones of each of its classes. ARGUMENT if the teaching has classes already; MISMATCH
+ * for a model of another backbone. */
+VIT_API vit_status vit_teaching_take_head(vit_teaching *teaching, const vit_model *taught,
+                                          vit_error *error);
+
 #ifdef __cplusplus
 }
 #endif

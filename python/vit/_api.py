@@ -775,6 +775,7 @@ FUNCTIONS = {
     "vit_teaching_model": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_error)]),
     "vit_teaching_save": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
     "vit_teaching_save_head": (c_int, [c_void_p, c_char_p, c_char_p, POINTER(vit_error)]),
+    "vit_teaching_take_head": (c_int, [c_void_p, c_void_p, POINTER(vit_error)]),
     "vit_evaluate_labels": (c_int, [c_void_p, POINTER(vit_evaluate_options),
         POINTER(vit_label_evaluation), POINTER(vit_error)]),
     "vit_label_evaluation_clear": (None, [POINTER(vit_label_evaluation)]),

@@ -18,6 +18,7 @@ from serving import Server, check  # noqa: E402
 
 random.seed(2)
 BIN = os.path.join(os.environ.get("BUILD", "build"), "bin")
+MODELS = "models"
 
 
 def png(level):
@@ -115,6 +116,7 @@ def files(s, one):
         here = asked(s, "POST", f"/v1/teach/{one}/answer", DARK[7])[1]["predictions"][0]
         check("the model file answers the same", there["label"] == here["label"] == "dark" and
               abs(there["probability"] - here["probability"]) < 1e-5, (there, here))
+        loaded(s, model, here)
         status, _, onnx = s.ask("GET", f"/v1/teach/{one}/onnx")
         check("ONNX is given", status == 200 and len(onnx) > 100000 and b"vit" in onnx[:200],
               status)
@@ -122,6 +124,29 @@ def files(s, one):
         names = tarfile.open(fileobj=io.BytesIO(tar)).getnames() if status == 200 else []
         check("PyTorch's files are given", names == [
             "model/model.safetensors", "model/config.json", "model/model.py"], (status, names))
+
+
+def loaded(s, model, answer):
+    other = asked(s, "POST", "/v1/teach", "{}")[1]["id"]
+    status, said = asked(s, "POST", f"/v1/teach/{other}/load", model)
+    check("a model file is loaded", status == 200 and said["pictures"] == 0 and
+          [c["name"] for c in said["classes"]] == ["light", "dark"] and
+          said["learnt"]["pictures"] > 0, said)
+    again = asked(s, "POST", f"/v1/teach/{other}/answer", DARK[7])[1]["predictions"][0]
+    check("and answers as before", again == answer, (again, answer))
+    asked(s, "POST", f"/v1/teach/{other}?class=light", LIGHT[0])
+    status, said = asked(s, "POST", f"/v1/teach/{other}/learn")
+    check("to learn anew it needs pictures of each class",
+          status == 400 and "no pictures of dark" in said["error"], said)
+    status, said = asked(s, "POST", f"/v1/teach/{other}/load", model)
+    check("it is loaded before there are classes", status == 400, said)
+    asked(s, "DELETE", f"/v1/teach/{other}")
+    other = asked(s, "POST", "/v1/teach", "{}")[1]["id"]
+    with open(os.path.join(MODELS, "fashion.safetensors"), "rb") as file:
+        status, said = asked(s, "POST", f"/v1/teach/{other}/load", file.read())
+    check("a model of another network is refused",
+          status == 400 and "another network" in said["error"], said)
+    asked(s, "DELETE", f"/v1/teach/{other}")
 
 
 def many(s):
@@ -171,6 +196,24 @@ def drop(page, selector, pictures, name):
     page.get(f"{DROP}({json.dumps(selector)}, {json.dumps(files)}), 0")
 
 
+def saved(s):
+    """A model file that the server has made of teaching."""
+    one = asked(s, "POST", "/v1/teach", json.dumps(
+        {"classes": {"light": [url(p) for p in LIGHT[:4]], "dark": [url(p) for p in DARK[:4]]}}))
+    model = s.ask("GET", f"/v1/teach/{one[1]['id']}/model")[2]
+    asked(s, "DELETE", f"/v1/teach/{one[1]['id']}")
+    return base64.b64encode(model).decode()
+
+
+CHOOSE = """((text) => {
+  const transfer = new DataTransfer(), input = document.getElementById("saved");
+  transfer.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))],
+    "taught.safetensors"));
+  input.files = transfer.files;
+  input.dispatchEvent(new Event("change"));
+})"""
+
+
 def page_of(browser, s):
     page = browser.open(s.url + "/")
     page.wait("!document.getElementById('teach').hidden")
@@ -204,6 +247,12 @@ def page_of(browser, s):
     check("a frame of the camera is a picture", True)
     page.click("#unfilm")
     page.wait("busy === 0")
+    page.get(f"{CHOOSE}({json.dumps(saved(s))}), 0")
+    page.wait(text.format("learnt") + ".includes('of 8 right') && busy === 0")
+    drop(page, "#try", [LIGHT[5]], "new")
+    page.wait("document.querySelectorAll('#guesses li').length === 2 && busy === 0")
+    first = page.get("document.querySelector('#guesses li').textContent")
+    check("a model file that is loaded answers", first.startswith("light"), first)
     page.click("#forget")
     page.wait("document.querySelectorAll('.lesson img').length === 0 && busy === 0")
     check("all is forgotten on the server",

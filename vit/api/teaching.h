@@ -47,6 +47,7 @@ struct vit_teaching {
     /* what was learnt last, of the classes then: */
     bool has_learnt;
     size_t learnt_classes;
+    size_t taken; /* the first so many classes came with a head that was taken */
     vit_solution solution;
     vit_learnt learnt;
     char *json;
@@ -76,6 +77,10 @@ vit_status vit_teaching_needs_head(const vit_teaching *t, vit_error *error);
 
 /* The pictures as samples of the classes that have any. */
 vit_samples vit_teaching_samples(const vit_teaching *t);
+
+/* Keeps what is known of t->solution, which is of all classes that there are now. Errors: MEMORY.
+ */
+vit_status vit_teaching_know(vit_teaching *t, const vit_learnt *learnt, vit_error *error);
 
 /* logits: [learnt_classes] of features: [width]. */
 void vit_teaching_logits(const vit_teaching *t, const float *features, float *logits);

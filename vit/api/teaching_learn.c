@@ -29,10 +29,15 @@ vit_status vit_teaching_needs_head(const vit_teaching *t, vit_error *error) {
 
 static vit_status check_classes(const vit_teaching *t, vit_error *error) {
     size_t present = 0;
-    for (size_t k = 0; k < t->class_count && present < 2; k++) {
+    for (size_t k = 0; k < t->class_count && (present < 2 || k < t->taken); k++) {
         size_t i = 0;
         while (i < t->count && t->labels[i] != k) i++;
         present += i < t->count;
+        if (i == t->count && k < t->taken)
+            return vit_fail(error, VIT_ERROR_ARGUMENT,
+                            "no pictures of %s: the head that was loaded knows the class, but its "
+                            "pictures are in no model file; to learn anew, add some of each class",
+                            t->classes[k]);
     }
     if (present >= 2) return VIT_OK;
     return vit_fail(error, VIT_ERROR_ARGUMENT,
@@ -109,23 +114,27 @@ static vit_status learn(vit_teaching *t, vit_solution *solution, vit_learnt *l, 
     return status;
 }
 
+vit_status vit_teaching_know(vit_teaching *t, const vit_learnt *learnt, vit_error *error) {
+    char *json = write_json(t, learnt);
+    if (!json) return vit_fail_memory(error, "a description", 0);
+    vit_free(t->json);
+    t->learnt = *learnt;
+    t->json = json;
+    t->learnt_classes = t->class_count;
+    t->has_learnt = true;
+    return VIT_OK;
+}
+
 vit_status vit_teaching_learn(vit_teaching *t, vit_learnt *out, vit_error *error) {
     const vit_fpmode host = vit_fpmode_enter();
     vit_solution solution = {0};
     vit_learnt learnt;
-    char *json = NULL;
     vit_status status = check_classes(t, error);
     if (status == VIT_OK) status = learn(t, &solution, &learnt, error);
-    if (status == VIT_OK && !(json = write_json(t, &learnt)))
-        status = vit_fail_memory(error, "a description", 0);
+    if (status == VIT_OK) status = vit_teaching_know(t, &learnt, error);
     if (status == VIT_OK) {
         vit_solution_free(&t->solution);
-        vit_free(t->json);
         t->solution = solution;
-        t->learnt = learnt;
-        t->json = json;
-        t->learnt_classes = t->class_count;
-        t->has_learnt = true;
         if (out) *out = learnt;
     } else {
         vit_solution_free(&solution);

@@ -2,10 +2,13 @@
 #include "vit/api/teaching.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/sys.h"
+#include "vit/formats/json.h"
 #include "vit/formats/json_out.h"
 #include "vit/ops/int8.h"
+#include "vit/teach/numbers.h"
 #include "vit/weights/file/backbone.h"
 #include "vit/weights/file/labels.h"
+#include <math.h>
 #include <string.h>
 
 static char *write_recipe(const vit_teaching *t) {
@@ -138,4 +141,122 @@ vit_status vit_teaching_save(const vit_teaching *t, const char *path, vit_error 
 vit_status vit_teaching_save_head(const vit_teaching *t, const char *path, const char *backbone,
                                   vit_error *error) {
     return save(t, path, backbone, error);
+}
+
+/* ---- a head that was saved ---- */
+
+/* What a config says of the backbone; NULL: no memory. */
+static char *backbone_text(const vit_config *config) {
+    vit_config c = *config;
+    c.head = VIT_HEAD_LINEAR;
+    c.head_bias = true;
+    c.classes = 2;
+    return vit_config_write(&c);
+}
+
+static vit_status compare_texts(char *a, char *b, vit_error *error) {
+    const bool memory = a && b, same = memory && strcmp(a, b) == 0;
+    vit_free(a);
+    vit_free(b);
+    if (same) return VIT_OK;
+    if (!memory) return vit_fail_memory(error, "a description", 0);
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "the model was taught on another network, or prepares its pictures otherwise");
+}
+
+/* Whether both files have the same weights, but for their heads. */
+static vit_status compare_tensors(const vit_kernels *kernels, const vit_model_file *a,
+                                  const vit_model_file *b, vit_error *error) {
+    size_t most = 0;
+    bool same = true;
+    for (size_t i = 0; i < b->table.count; i++)
+        if (b->table.rows[i].count > most) most = b->table.rows[i].count;
+    float *values = vit_alloc(2 * most, sizeof *values);
+    if (!values) return vit_fail_memory(error, "weights", 2 * most * sizeof *values);
+    for (size_t i = 0; i < b->table.count && same; i++) {
+        const vit_parameter *p = &b->table.rows[i], *other = vit_table_find(&a->table, p->name);
+        if (strncmp(p->name, "head.", 5) == 0) continue;
+        same = other && other->count == p->count;
+        if (!same) break;
+        copy_tensor(values, kernels, b, p);
+        copy_tensor(values + most, kernels, a, other);
+        same = memcmp(values, values + most, p->count * sizeof *values) == 0;
+    }
+    vit_free(values);
+    if (same) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "the model was taught on another backbone: its weights are others");
+}
+
+static vit_status check_taught(const vit_teaching *t, const vit_model *taught, vit_error *error) {
+    const vit_model_file *a = &t->backbone->file, *b = &taught->file;
+    if (t->class_count > 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "a head is taken before there are classes: begin another teaching");
+    if (b->config.head != VIT_HEAD_LINEAR || !b->config.head_bias || !b->labels)
+        return vit_fail(error, VIT_ERROR_MISMATCH, "the model is none that was taught");
+    vit_status status = compare_texts(backbone_text(&a->config), backbone_text(&b->config), error);
+    if (status == VIT_OK)
+        status = compare_texts(vit_preprocessing_write(&a->preprocessing),
+                               vit_preprocessing_write(&b->preprocessing), error);
+    return status == VIT_OK ? compare_tensors(t->session->kernels, a, b, error) : status;
+}
+
+/* What the recipe says of how good the head is. */
+static void recall(vit_learnt *l, const vit_model_file *f) {
+    json_t *recipe = json_loads(f->recipe ? f->recipe : "{}", 0, NULL);
+    const json_int_t pictures = json_integer_value(json_object_get(recipe, "pictures"));
+    const double share = json_number_value(json_object_get(recipe, "accuracy"));
+    *l = (vit_learnt){.classes = f->config.classes,
+                      .left_out = "as the model file says",
+                      .strength = json_number_value(json_object_get(recipe, "strength")),
+                      .temperature = f->temperature > 0 ? f->temperature : 1,
+                      .threshold = f->threshold,
+                      .doubled = NAN};
+    if (pictures > 0 && share >= 0 && share <= 1) {
+        l->pictures = (size_t)pictures;
+        l->right = (size_t)floor(share * (double)pictures + .5);
+        l->accuracy = (double)l->right / (double)pictures;
+        vit_wilson(&l->low, &l->high, l->right, l->pictures);
+    }
+    json_decref(recipe);
+}
+
+static vit_status take_classes(vit_teaching *t, const vit_model_file *f, vit_error *error) {
+    const size_t count = f->config.classes, room = count * t->width;
+    const vit_kernels *kernels = t->session->kernels;
+    vit_linear_head *head = &t->solution.head;
+    size_t label;
+    vit_status status = VIT_OK;
+    float *values = vit_alloc(room, sizeof *values);
+    head->weights = vit_alloc(room, sizeof *head->weights);
+    head->bias = vit_alloc(count, sizeof *head->bias);
+    if (!values || !head->weights || !head->bias)
+        status = vit_fail_memory(error, "a head", room * sizeof(double));
+    for (size_t k = 0; k < count && status == VIT_OK; k++)
+        status = vit_teaching_label(t, &label, f->labels[k], error);
+    if (status == VIT_OK && t->class_count != count)
+        status = vit_fail(error, VIT_ERROR_MISMATCH, "two classes of the model have one name");
+    if (status == VIT_OK) {
+        copy_tensor(values, kernels, f, vit_table_find(&f->table, "head.weight"));
+        for (size_t i = 0; i < room; i++) head->weights[i] = (double)values[i];
+        copy_tensor(values, kernels, f, vit_table_find(&f->table, "head.bias"));
+        for (size_t k = 0; k < count; k++) head->bias[k] = (double)values[k];
+    }
+    vit_free(values);
+    return status;
+}
+
+vit_status vit_teaching_take_head(vit_teaching *t, const vit_model *taught, vit_error *error) {
+    const vit_fpmode host = vit_fpmode_enter();
+    vit_learnt learnt;
+    vit_status status = check_taught(t, taught, error);
+    if (status == VIT_OK) status = take_classes(t, &taught->file, error);
+    if (status == VIT_OK) {
+        recall(&learnt, &taught->file);
+        status = vit_teaching_know(t, &learnt, error);
+    }
+    if (status == VIT_OK) t->taken = t->class_count;
+    vit_fpmode_leave(host);
+    return status;
 }

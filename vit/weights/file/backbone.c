@@ -117,15 +117,14 @@ static vit_status fail(const reference *r, const char *other, const char *name, 
                     name, r->file);
 }
 
-vit_status vit_backbone_find(char **path, const char *json, const char *model, const char *name,
-                             vit_error *error) {
+vit_status vit_backbone_find(char **path, const char *json, const char *model, vit_error *error) {
     reference r;
     char *other = NULL;
     const char *models = getenv("VIT_MODELS");
     *path = NULL;
-    vit_status status = parse(&r, json, name, error);
+    vit_status status = parse(&r, json, model, error);
     if (status != VIT_OK) return status;
-    char *places[] = {model ? vit_path_beside(model, r.file) : NULL, vit_strdup(r.file),
+    char *places[] = {vit_path_beside(model, r.file), vit_strdup(r.file),
                       models && *models ? vit_path_join(models, r.file) : NULL};
     for (size_t i = 0; i < VIT_COUNT(places) && status == VIT_OK && !*path; i++) {
         bool same = false;
@@ -136,7 +135,7 @@ vit_status vit_backbone_find(char **path, const char *json, const char *model, c
         *found = places[i];
         places[i] = NULL;
     }
-    if (status == VIT_OK && !*path) status = fail(&r, other, name, error);
+    if (status == VIT_OK && !*path) status = fail(&r, other, model, error);
     for (size_t i = 0; i < VIT_COUNT(places); i++) vit_free(places[i]);
     vit_free(other);
     return status;

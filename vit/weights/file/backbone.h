@@ -12,10 +12,9 @@
 vit_status vit_backbone_refer(char **json, const char *path, vit_error *error);
 
 /* *path = the file that a reference in the model file `model` means, freed by vit_free: that name
- * beside the model file, in the working directory, or in $VIT_MODELS, with that checksum. model is
- * NULL for one in memory, `name` is what messages call it. Errors: IO where there is no such file,
- * MISMATCH if it is another one, FORMAT for what is no reference, MEMORY. */
-vit_status vit_backbone_find(char **path, const char *json, const char *model, const char *name,
-                             vit_error *error);
+ * beside the model file, in the working directory, or in $VIT_MODELS, with that checksum. Errors:
+ * IO where there is no such file, MISMATCH if it is another one, FORMAT for what is no reference,
+ * MEMORY. */
+vit_status vit_backbone_find(char **path, const char *json, const char *model, vit_error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* Teaching over HTTP, with --teach: /v1/teach begins and lists, /v1/teach/ID adds pictures, shows
- * and deletes, /v1/teach/ID/learn, answer, explain, correct, forget, model, onnx and pytorch do the
- * rest. docs/server.md has the requests. */
+ * and deletes, /v1/teach/ID/learn, answer, explain, load, correct, forget, model, onnx and pytorch
+ * do the rest. docs/server.md has the requests. */
 #include <string.h>
 
 #include "vit/base/sys.h"
@@ -407,6 +407,20 @@ static void explain(serve_teaching *one, serve_request *request, serve_reply *re
     serve_pictures_free(&sent);
 }
 
+/* The body is a model file that was taught on this server's model: its head is taken. */
+static void load(serve_teaching *one, serve_request *request, serve_reply *reply) {
+    vit_model *taught = NULL;
+    vit_error error;
+    vit_status status = vit_model_load_memory(&taught, request->body, request->size,
+                                              "the model file", NULL, &error);
+    if (status == VIT_OK) status = vit_teaching_take_head(one->teaching, taught, &error);
+    vit_model_free(taught);
+    if (status == VIT_OK)
+        reply_state(one, reply);
+    else
+        serve_fail_with(reply, &error);
+}
+
 static void do_learn(serve_teaching *one, serve_request *request, serve_reply *reply) {
     (void)request;
     if (learn(one, reply)) reply_state(one, reply);
@@ -426,18 +440,23 @@ void serve_teach_do(serve_request *request, serve_reply *reply) {
         const char *word;
         bool posts;
         void (*act)(serve_teaching *one, serve_request *request, serve_reply *reply);
-    } acts[] = {{"learn", true, do_learn},        {"answer", true, answer},
-                {"explain", true, explain},       {"correct", true, do_correct},
-                {"forget", true, do_forget},      {"model", false, serve_give_model},
-                {"onnx", false, serve_give_onnx}, {"pytorch", false, serve_give_pytorch}};
+    } acts[] = {{"learn", true, do_learn},
+                {"answer", true, answer},
+                {"explain", true, explain},
+                {"load", true, load},
+                {"correct", true, do_correct},
+                {"forget", true, do_forget},
+                {"model", false, serve_give_model},
+                {"onnx", false, serve_give_onnx},
+                {"pytorch", false, serve_give_pytorch}};
     serve_teaching *one = take(request, reply);
     size_t i = 0;
     if (!one) return;
     while (i < sizeof acts / sizeof acts[0] && strcmp(acts[i].word, request->version) != 0) i++;
     if (i == sizeof acts / sizeof acts[0])
         serve_fail(reply, 404,
-                   "expected learn, answer, explain, correct, forget, model, onnx or pytorch after "
-                   "the id");
+                   "expected learn, answer, explain, load, correct, forget, model, onnx or pytorch "
+                   "after the id");
     else if (acts[i].posts != (strcmp(request->method, "POST") == 0))
         serve_fail(reply, 405, "%s is %s", acts[i].word, acts[i].posts ? "POST" : "GET");
     else

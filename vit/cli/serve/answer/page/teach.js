@@ -293,9 +293,20 @@ function blobOf(url) {
   return [bytes, head.slice(5).split(";")[0]];
 }
 
+/* A model file: its head answers at once; its pictures are not in it. */
+async function loadModel(file) {
+  await forget();
+  await begin();
+  const said = await ask(path("/load"), { method: "POST", body: file });
+  for (const { name } of said.classes) lessonOf(name).box.querySelector("input").disabled = true;
+  showLearnt(said);
+}
+
 at("saved").addEventListener("change", doing(async () => {
-  const saved = JSON.parse(await at("saved").files[0].text());
+  const file = at("saved").files[0];
   at("saved").value = "";
+  if (!file.name.endsWith(".json")) return loadModel(file);
+  const saved = JSON.parse(await file.text());
   for (const [name, pictures] of Object.entries(saved.classes)) {
     const files = pictures.map((picture) => {
       const [bytes, type] = blobOf(picture.image);
