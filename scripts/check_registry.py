@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""`scripts/check-parity registry [NAME...]`: the networks of timm's registry, by their names there.
+"""`scripts/check-parity registry [--seed N] [--patches N] [NAME...]`: timm's registry.
 
-Each is saved by timm with random weights, two blocks deep, 16 features a head. vit-classify answers
-as timm does, within 2e-5 of the largest logit, also after its own advice (add "num_heads", ...) was
-followed; or it refuses.
+Each network is saved by timm with random weights, two blocks deep, 16 features a head, for pictures
+of its own size or of --patches patches a side. vit-classify answers as timm does, within 2e-5 of
+the largest logit, also after its own advice (add "num_heads", ...) was followed; or it refuses.
 """
+import argparse
+import collections
 import json
 import pathlib
 import re
@@ -18,8 +20,7 @@ import published_models as published  # noqa: E402
 from published_models import timm, torch  # noqa: E402
 
 BOUND = 2e-5
-MODULES = ("vision_transformer", "deit", "eva", "beit", "vision_transformer_relpos", "naflexvit",
-           "vision_transformer_hybrid", "vision_transformer_sam")
+MODULES = ("vision_transformer", "deit", "eva", "beit", "vision_transformer_relpos", "naflexvit")
 
 
 def heads_of(model):
@@ -28,12 +29,22 @@ def heads_of(model):
     return getattr(block, "attn", block).num_heads
 
 
-def save(name, directory):
+def save(name, directory, seed, patches):
     """Saves the network; returns (its logits for the picture, its number of heads)."""
+    args = dict(pretrained=False, depth=2)
+    if "sapiens2" in name:  # a number for each block
+        args["num_kv_heads"] = (1, 1)
     with torch.device("meta"):
-        heads = heads_of(timm.create_model(name, pretrained=False, depth=2))
-    model = timm.create_model(name, pretrained=False, depth=2, num_classes=7, embed_dim=16 * heads)
-    published.randomise(model, 3)
+        plain = timm.create_model(name, **args)
+    heads = heads_of(plain)
+    if patches:
+        stem = getattr(plain, "patch_embed", None)
+        side = patches * (stem or plain.embeds).patch_size[0]
+        args["pretrained_cfg_overlay"] = dict(input_size=(3, side, side))
+        if stem:  # NaFlexVit's pictures have any size
+            args["img_size"] = side
+    model = timm.create_model(name, num_classes=7, embed_dim=16 * heads, **args)
+    published.randomise(model, seed)
     timm.models.save_for_hf(model, directory, safe_serialization=True)
     config = json.loads((directory / "config.json").read_text())
     cfg = config["pretrained_cfg"]
@@ -62,41 +73,45 @@ def advised(directory, message, heads):
     return True
 
 
-def verdict(name, root, picture):
-    """(whether it is right, a line)"""
+def verdict(name, root, picture, options):
+    """(exact, wrong, refused, ...; a line)"""
     directory = root / "model"
     directory.mkdir(exist_ok=True)
     for file in directory.iterdir():
         file.unlink()
     try:
-        want, heads = save(name, directory)
-    except Exception as error:  # a network that timm cannot make two blocks deep
-        return True, f"not made: {str(error)[:80]}"
+        want, heads = save(name, directory, options.seed, options.patches)
+    except Exception as error:  # a network that timm cannot make two blocks deep, or of that size
+        return "not made", str(error)[:80]
     got, message = answer(directory, picture)
     advice = ""
     if got is None and advised(directory, message, heads):
         advice = ", after its advice"
         got, message = answer(directory, picture)
     if got is None:
-        return True, f"refused{advice}: {message.strip()}"
+        return "refused", message.strip() + advice
     share = max(abs(a - b) for a, b in zip(got, want.tolist(), strict=True)) / want.abs().max()
-    return bool(share <= BOUND), f"{share:.1e}{advice}"
+    return "exact" if share <= BOUND else "WRONG", f"{share:.1e}{advice}"
 
 
-def main(names):
-    torch.set_num_threads(2)
-    names = names or [n for m in MODULES for n in timm.list_models(module=m)]
-    bad = []
+def main(arguments):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=3)
+    parser.add_argument("--patches", type=int)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    options = parser.parse_args(arguments)
+    names = options.names or [n for m in MODULES for n in timm.list_models(module=m)]
+    counts = collections.Counter()
     with tempfile.TemporaryDirectory() as root:
         root = pathlib.Path(root)
         picture = root / "picture.png"
         published.picture().save(picture)
         for name in names:
-            good, line = verdict(name, root, picture)
-            bad += [] if good else [name]
-            print(f"{name}: {'' if good else 'WRONG '}{line}", flush=True)
-    print(f"{len(names)} networks, wrong: {', '.join(bad) or 'none'}")
-    return 1 if bad else 0
+            kind, line = verdict(name, root, picture, options)
+            counts[kind] += 1
+            print(f"{name}: {kind}, {line}", flush=True)
+    print(f"{len(names)} networks: " + ", ".join(f"{n} {kind}" for kind, n in counts.items()))
+    return 1 if counts["WRONG"] else 0
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ import transformers
 
 PATH = pathlib.Path(__file__).parent.parent / "vit/weights/configs/hugging_face_models.json"
 TYPES = ("vit", "vit_mae", "vit_msn", "ijepa", "deit", "dinov2", "dinov2_with_registers",
-         "dinov3_vit", "pixio", "tipsv2", "tipsv2_vision_model", "aimv2", "aimv2_vision_model",
+         "dinov3_vit", "mlcd_vision_model", "pixio", "tipsv2", "tipsv2_vision_model", "aimv2",
+         "aimv2_vision_model",
          "beit", "data2vec-vision", "clip", "clip_text_model", "clip_vision_model", "metaclip_2",
          "metaclip_2_text_model", "metaclip_2_vision_model", "siglip", "siglip_text_model",
          "siglip_vision_model")
@@ -25,7 +26,7 @@ KEYS = ("image_size", "patch_size", "num_channels", "hidden_size", "num_hidden_l
         "use_shared_relative_position_bias", "use_mean_pooling", "layer_scale_init_value",
         "projection_dim", "vision_use_head", "vocab_size", "max_position_embeddings",
         "projection_size", "eos_token_id", "n_cls_tokens", "rms_norm_eps", "mlp_bias", "use_head",
-        "is_native")
+        "is_native", "rope_parameters", "num_key_value_groups")
 
 
 def line(kind):

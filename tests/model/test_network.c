@@ -544,6 +544,7 @@ int main(void) {
         PYTORCH("rope_axial"),
         PYTORCH("rope_offset"),
         PYTORCH("rope_centered"),
+        PYTORCH("rope_class"),
         PYTORCH("rope_mixed"),
         PYTORCH("rope_mixed_rows"),
         PYTORCH("eva"),

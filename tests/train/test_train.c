@@ -140,7 +140,7 @@ static void ten_steps_match_pytorch(void **unused) {
                               "no_positions drop_path_post rope_mixed eva norms_inside relative "
                               "relative_shared rms rms_pixels res_post res_post_mean parallel "
                               "parallel_max relative_made prr prr_mean map_plain prefix_mean "
-                              "tanh multi_label ";
+                              "tanh multi_label rope_class ";
     char name[32];
     int length;
     for (const char *at = all; sscanf(at, "%31s%n", name, &length) == 1; at += length) {

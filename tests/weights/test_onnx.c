@@ -185,6 +185,7 @@ static void test_structure(void **state) {
         "{\"positions\": \"none\", \"registers\": 1}",
         "{\"rope\": \"axial\", \"qk_norm\": true, \"registers\": 1}",
         "{\"rope\": \"centered\", \"rope_halves\": true, \"positions\": \"none\"}",
+        "{\"rope\": \"axial\", \"rope_class\": true, \"rope_halves\": true, \"registers\": 1}",
         "{\"relative\": \"blocks\", \"pool\": \"mean\", \"key_bias\": false}",
         "{\"relative\": \"shared\", \"attention_norm\": true, \"mlp_norm\": true}",
         "{\"rope\": \"mixed\", \"rope_columns_first\": true}",

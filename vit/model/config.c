@@ -93,6 +93,11 @@ static vit_status check_choices(const vit_config *c, vit_error *error) {
                         "\"rope_base\" is %g and \"rope_offset\" %g, expected above 0 to 1e9 and "
                         "-4096 to 4096",
                         c->rope_base, c->rope_offset);
+    if (c->rope_class && !(vit_ropes[c->rope].fixed && c->class_token))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"rope_class\" needs a class token, and \"rope\" \"axial\" or "
+                        "\"centered\", not \"%s\"",
+                        vit_ropes[c->rope].name);
     if (c->projection > 0 && !vit_heads[c->head].unit)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "\"projection\" %zu is of \"head\" \"cosine\", which is \"%s\"",

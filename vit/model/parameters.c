@@ -272,6 +272,9 @@ static void embedding(walk *w, vit_weights *v, vit_gradients *g) {
         alone(w, VIT_PARAMETER_FREQUENCIES, "rope.freqs",
               (shape){4, {2, c->depth, c->heads, vit_config_head_dim(c) / 2}}, &v->rope_freqs,
               &g->rope_freqs);
+    if (c->rope_class)
+        alone(w, VIT_PARAMETER_CLASS_TOKEN, "rope.class",
+              (shape){2, {1, vit_config_head_dim(c) / 2}}, &v->rope_class, &g->rope_class);
     switch (c->stem) {
     case VIT_STEM_LINEAR:
         patch_embedding(w, v, g);
@@ -345,6 +348,8 @@ static void block_positions(const vit_config *c, size_t i, const vit_weights *v,
         if (g->blocks && g->rope_freqs) g->blocks[i].rope_freqs[axis] = g->rope_freqs + at;
     }
     if (v->blocks) v->blocks[i].rope = v->fixed_rope;
+    if (v->blocks) v->blocks[i].rope_class = v->rope_class;
+    if (g->blocks) g->blocks[i].rope_class = g->rope_class;
     if (!vit_relatives[c->relative].shared) return;
     if (v->blocks) v->blocks[i].relative = v->relative;
     if (!g->blocks) return;

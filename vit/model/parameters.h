@@ -10,7 +10,8 @@
 #include "vit/ops/linear.h"
 
 typedef enum vit_parameter_kind {
-    VIT_PARAMETER_CLASS_TOKEN, /* or another learned token: distillation, register, latent */
+    VIT_PARAMETER_CLASS_TOKEN, /* or another learned token: distillation, register, latent; or the
+                                  class token's rotary angles */
     VIT_PARAMETER_POSITIONS,
     VIT_PARAMETER_WEIGHT,      /* of a linear layer, [out][in...]: the only kind that decays */
     VIT_PARAMETER_BIAS,        /* of a linear layer */
@@ -149,6 +150,7 @@ typedef struct vit_block_weights {
     const float *rope;                 /* [N][2][d / 2], angles that are not learned; or NULL */
     vit_relative_weights relative;
     const float *rope_freqs[2]; /* [heads][d / 2] each, learned frequencies; or NULL */
+    const float *rope_class;    /* [d / 2], learned angles of the class token; or NULL */
     vit_norm cross_norm;        /* cross-attention */
     vit_linear cross_q, cross_kv, cross_proj;
 } vit_block_weights;
@@ -172,6 +174,7 @@ typedef struct vit_weights {
     float *fixed_rope;      /* owned: angles of rotary positions that are not learned; else NULL */
     vit_relative_weights relative; /* that blocks share */
     const float *rope_freqs; /* [2][L][heads][d / 2], learned frequencies; NULL: there are none */
+    const float *rope_class; /* [d / 2], the class token's angles; NULL: it is not turned */
     vit_linear convs[VIT_MOST_CONVS]; /* of a convolutional stem */
     vit_linear patch_embed;           /* E, or the projection after the convolutions; out 0: none */
     vit_norm patch_norms[2];          /* before and after E; gamma NULL: there are none */
@@ -201,7 +204,7 @@ typedef struct vit_block_gradients {
     vit_norm_gradient attention_norm, mlp_norm;
     float *ls1, *ls2;
     vit_relative_gradients relative;
-    float *rope_freqs[2];
+    float *rope_freqs[2], *rope_class;
     vit_norm_gradient cross_norm;
     vit_linear_gradient cross_q, cross_kv, cross_proj;
 } vit_block_gradients;
@@ -217,7 +220,7 @@ typedef struct vit_gradients {
     float *embedding;
     float *positions;
     vit_relative_gradients relative;
-    float *rope_freqs;
+    float *rope_freqs, *rope_class;
     vit_linear_gradient convs[VIT_MOST_CONVS];
     vit_linear_gradient patch_embed;
     vit_norm_gradient patch_norms[2];

@@ -127,6 +127,11 @@ static const struct kind *kind_of(const json_t *object) {
     return NULL;
 }
 
+static vit_config_kind number_of(const json_t *object) {
+    const struct kind *kind = kind_of(object);
+    return kind ? (vit_config_kind)(kind - kinds) : VIT_CONFIG_COUNT;
+}
+
 static vit_status read_config(vit_their_config *d, const vit_binding *b, const vit_configs *c,
                               vit_error *error) {
     vit_their_config_init(d, c->path);
@@ -329,7 +334,7 @@ static vit_status build_reader(vit_model_file *out, const vit_tensors *file, con
         status = vit_read_decoder_config(&reader, &d, c->object, c->generation, c->generation_path,
                                          error);
     for (size_t i = 0; i < 2 && status == VIT_OK; i++)
-        status = vit_binding_new(&parts[i], file, names[i], error);
+        status = vit_binding_new(&parts[i], file, names[i], VIT_CONFIG_HF, error);
     if (status == VIT_OK) status = build_parts(out, parts, &d, &reader, c, error);
     for (size_t i = 0; i < 2; i++) vit_binding_free(&parts[i]);
     vit_their_config_clear(&d);
@@ -388,7 +393,7 @@ vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, con
         if (built != VIT_OK) vit_model_file_clear(out);
         return built;
     }
-    vit_status status = vit_binding_new(&binding, file, NULL, error);
+    vit_status status = vit_binding_new(&binding, file, NULL, number_of(c->object), error);
     if (status != VIT_OK) return explain(c, status, error);
     status = read_config(&d, &binding, c, error);
     if (status == VIT_OK) status = build(out, &binding, &d, c, error);

@@ -69,7 +69,7 @@ static vit_status load_weights(vit_text_tower *t, const vit_tensors *file, const
     vit_binding b = {0};
     vit_store store = {0};
     vit_exec room;
-    vit_status status = vit_binding_new(&b, file, VIT_PART_TEXTS, error);
+    vit_status status = vit_binding_new(&b, file, VIT_PART_TEXTS, VIT_CONFIG_COUNT, error);
     if (status != VIT_OK) return status;
     t->file.config = config_of(&t->facts, &b);
     status = vit_table_new(&t->file.table, &t->file.config, error);

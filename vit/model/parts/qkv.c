@@ -215,16 +215,14 @@ vit_qkv vit_qkv_forward(const vit_block_call *c, const vit_qkv_state *s, const f
     else
         vit_linear_forward(c->exec, s->values, x, &c->weights->qkv, NULL, vit_rows_in(c));
     if (c->config->qk_norm) norm_forward(c, s);
-    if (has_rope(c)) vit_rope_forward(c, s->angles, vit_first_only(c) ? NULL : p.q, p.k, row_of(c));
+    if (has_rope(c)) vit_rope_forward(c, s->angles, p.q, p.k, row_of(c));
     return c->cache ? add_to_cache(c, &p) : p;
 }
 
 void vit_qkv_backward(const vit_block_call *c, const vit_backward *back, const vit_qkv_state *s,
                       const vit_block_gradients *g, const vit_qkv *d, const float *x) {
     const vit_qkv p = vit_qkv_of(c, s->values, s->first_q);
-    if (has_rope(c))
-        vit_rope_backward(c, s->angles, g, vit_first_only(c) ? NULL : d->q, d->k, p.q, p.k,
-                          row_of(c));
+    if (has_rope(c)) vit_rope_backward(c, s->angles, g, d->q, d->k, p.q, p.k, row_of(c));
     if (c->config->qk_norm) norm_backward(c, back, s, g);
     if (vit_first_only(c))
         first_backward(c, back->d_narrow, &g->qkv, d, x, s->first_x);

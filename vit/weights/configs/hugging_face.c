@@ -8,6 +8,10 @@
 
 /* ---- config.json ---- */
 
+/* own and object as in read_config. */
+typedef vit_status reads(vit_their_config *d, const json_t *own, const json_t *object,
+                         vit_error *error);
+
 /* The kinds of network whose blocks are ours, and everything in which they differ. */
 typedef struct family {
     const char *type;      /* "model_type" */
@@ -19,26 +23,18 @@ typedef struct family {
     int position_rule;     /* VIT_UNSPECIFIED: that of the library's other networks */
     vit_tower tower;       /* CLIP or SigLIP */
     const char *part;      /* of a network of two towers: "model_type" of that of pictures */
-    /* Reads what only this kind has; own and object as in read_config. */
-    vit_status (*also)(vit_their_config *d, const json_t *own, const json_t *object,
-                       vit_error *error);
+    reads *also;           /* reads what only this kind has */
 } family;
 
-static vit_status read_dinov3(vit_their_config *d, const json_t *own, const json_t *object,
-                              vit_error *error);
-static vit_status read_beit(vit_their_config *d, const json_t *own, const json_t *object,
-                            vit_error *error);
-static vit_status read_ijepa(vit_their_config *d, const json_t *own, const json_t *object,
-                             vit_error *error);
-static vit_status read_pixio(vit_their_config *d, const json_t *own, const json_t *object,
-                             vit_error *error);
-static vit_status read_aimv2(vit_their_config *d, const json_t *own, const json_t *object,
-                             vit_error *error);
+static reads read_dinov3, read_mlcd, read_beit, read_ijepa, read_pixio, read_aimv2;
 
 #define USUAL_POSITIONS .position_rule = VIT_UNSPECIFIED
 #define IS_CLIP USUAL_POSITIONS, .processor = "CLIP", .tower = VIT_TOWER_CLIP
 #define IS_SIGLIP USUAL_POSITIONS, .processor = "Siglip", .tower = VIT_TOWER_SIGLIP
 #define IS_DINOV2 .processor = "Bit", .has_ratio = true, .any_size = true, .pools_both = true
+#define IS_MLCD .processor = "CLIP", .backbone = true, .any_size = true, .also = read_mlcd
+#define IS_PIXIO \
+    .processor = "Bit", .backbone = true, .has_ratio = true, .any_size = true, .also = read_pixio
 #define IS_TIPS                                                                   \
     .processor = "Tipsv2", .backbone = true, .has_ratio = true, .any_size = true, \
     .position_rule = VIT_POSITIONS_OF_NAFLEX /* linear, antialiased */
@@ -57,13 +53,8 @@ static const family families[] = {
      .any_size = true,
      USUAL_POSITIONS,
      .also = read_dinov3},
-    {.type = "pixio",
-     .processor = "Bit",
-     .backbone = true,
-     .has_ratio = true,
-     .any_size = true,
-     USUAL_POSITIONS,
-     .also = read_pixio},
+    {.type = "mlcd_vision_model", IS_MLCD, USUAL_POSITIONS},
+    {.type = "pixio", IS_PIXIO, USUAL_POSITIONS},
     {.type = "tipsv2", IS_TIPS, .part = "tipsv2_vision_model"},
     {.type = "tipsv2_vision_model", IS_TIPS},
     {.type = "beit", .processor = "Beit", USUAL_POSITIONS, .also = read_beit},
@@ -82,8 +73,6 @@ static const family families[] = {
 static const struct {
     const char *type, *why;
 } others[] = {
-    {"mlcd", "its class token has learned rotary angles"},
-    {"mlcd_vision_model", "its class token has learned rotary angles"},
     {"siglip2", "its pictures have any shape (NaFlex)"},
     {"siglip2_vision_model", "its pictures have any shape (NaFlex)"},
     {"radio", "it normalises pictures and pools several tokens side by side"},
@@ -113,7 +102,8 @@ static vit_status find_family(const family **found, const vit_their_config *d, c
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: \"model_type\" \"%s\" is not supported, expected vit, deit, dinov2, "
                     "dinov2_with_registers, dinov3_vit, vit_mae, vit_msn, ijepa, beit, "
-                    "data2vec-vision, pixio, tipsv2, aimv2, clip, metaclip_2 or siglip",
+                    "data2vec-vision, pixio, tipsv2, aimv2, clip, metaclip_2, "
+                    "mlcd_vision_model or siglip",
                     d->name, type);
 }
 
@@ -163,6 +153,31 @@ static vit_status read_dinov3(vit_their_config *d, const json_t *own, const json
     return VIT_OK;
 }
 
+/* CLIP's blocks, with angles by rows and columns; those of the class token are a tensor. */
+static vit_status read_mlcd(vit_their_config *d, const json_t *own, const json_t *object,
+                            vit_error *error) {
+    (void)object;
+    const char *kind = "axial";
+    json_t *rope = NULL;
+    double base = 10000;
+    size_t groups = 1;
+    vit_status status = vit_read_object(&rope, d, own, "rope_parameters", error);
+    if (status == VIT_OK) status = vit_read_text(&kind, d, rope, "rope_type", error);
+    if (status == VIT_OK) status = vit_read_number(&base, d, rope, "rope_theta", error);
+    if (status == VIT_OK) status = vit_read_size(&groups, d, own, "num_key_value_groups", error);
+    if (status != VIT_OK) return status;
+    if (groups != 1 || strcmp(kind, "axial") != 0)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: \"num_key_value_groups\" is %zu and \"rope_type\" \"%s\", expected "
+                        "1 and \"axial\"",
+                        d->name, groups, kind);
+    VIT_SAY(d, positions, VIT_POSITIONS_NONE);
+    VIT_SAY(d, rope, VIT_ROPE_AXIAL);
+    VIT_SAY(d, rope_base, base);
+    VIT_SAY(d, rope_halves, true);
+    return VIT_OK;
+}
+
 /* Relative positions, of each block or shared; and what is pooled, in classifiers. */
 static vit_status read_beit(vit_their_config *d, const json_t *own, const json_t *object,
                             vit_error *error) {
@@ -206,13 +221,17 @@ static vit_status read_ijepa(vit_their_config *d, const json_t *own, const json_
     return VIT_OK;
 }
 
-/* Several class tokens, which are registers here. */
+/* Several class tokens are registers here; a single one is what it is. */
 static vit_status read_pixio(vit_their_config *d, const json_t *own, const json_t *object,
                              vit_error *error) {
     (void)object;
+    size_t tokens = 1;
+    const vit_status status = vit_read_size(&tokens, d, own, "n_cls_tokens", error);
+    if (tokens == 1) return status;
+    d->said.registers = tokens;
     VIT_SAY(d, pool, VIT_POOL_PREFIX_MEAN);
     VIT_SAY(d, norm_before_pool, true);
-    return vit_read_size(&d->said.registers, d, own, "n_cls_tokens", error);
+    return status;
 }
 
 /* RMS norms, gated MLPs, and an attention pooling; towers without that have no pooled features in

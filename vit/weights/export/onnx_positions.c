@@ -11,10 +11,12 @@ typedef vit_onnx_builder network;
 /* ---- rotary positions ---- */
 
 /* values: [N][columns], a row for each patch; before them rows of `other` for the tokens before the
- * patches. [1][T][columns] */
+ * patches, but none for a class token that is turned. [1][T][columns] */
 static vit_status token_table(network *n, value *out, const char *name, const float *values,
                               size_t row, size_t columns, float other, vit_error *error) {
-    const size_t prefix = vit_config_prefix(n->config), count = vit_config_tokens(n->config);
+    const size_t first = n->config->rope_class;
+    const size_t prefix = vit_config_prefix(n->config) - first;
+    const size_t count = vit_config_tokens(n->config) - first;
     float *table = vit_alloc(count * columns, sizeof *table);
     if (!table) return vit_fail_memory(error, "rotary positions", count * columns * sizeof *table);
     for (size_t i = 0; i < count; i++)
@@ -32,7 +34,15 @@ static value by_token(network *n, value x) {
     return vit_onnx_reshape(n->nodes, x, 3, (int64_t[]){count, -1, half});
 }
 
-/* Cosines and sines of the angles that are not learned. */
+/* x: [1][T - 1][d / 2], and before it the row of the class token, whose angles are learned. */
+static value with_class(network *n, const char *op, value x) {
+    const int64_t row[] = {1, 1, (int64_t)vit_config_head_dim(n->config) / 2};
+    const value angles = vit_onnx_reshape(n->nodes, vit_onnx_named("rope.class"), 3, row);
+    const value both[] = {vit_onnx_one(n->nodes, op, angles), x};
+    return vit_onnx_concat(n, both, 2, 1);
+}
+
+/* Cosines and sines of the angles that are not learned; and of the class token's. */
 vit_status vit_onnx_fixed_rope(network *n, vit_error *error) {
     const size_t width = vit_config_head_dim(n->config);
     float *table;
@@ -43,6 +53,10 @@ vit_status vit_onnx_fixed_rope(network *n, vit_error *error) {
         status =
             token_table(n, &n->sines, "rope.sines", table + width / 2, width, width / 2, 0, error);
     vit_free(table);
+    if (n->config->rope_class) {
+        n->cosines = with_class(n, "Cos", n->cosines);
+        n->sines = with_class(n, "Sin", n->sines);
+    }
     n->cosines = by_token(n, n->cosines);
     n->sines = by_token(n, n->sines);
     return status;

@@ -40,6 +40,7 @@ class VisionTransformer(nn.Module):
             "pool_mlp": 0, "pool_plain": False,
             "rope": "none", "rope_base": 10000, "rope_halves": False, "rope_columns_first": False,
             "rope_offset": 0, "rope_reference": 0, "rope_rounded": False,
+            "rope_class": False,
             "relative": "none", "relative_mlp": 0, "rms_norm": False, "proj_bias": True,
             "embed_norm": False}
         sizes = ("image", "channels", "patch", "dim", "depth", "heads", "mlp", "classes")
@@ -175,6 +176,8 @@ class VisionTransformer(nn.Module):
             period = period.bfloat16().float()
         angles = (grid[:, :, None] / period).flatten(1)[None]
         self.register_buffer("rope_angles", angles, persistent=False)  # [1, N, head_dim / 2]
+        if c["rope_class"]:
+            self.rope = nn.ParameterDict({"class": nn.Parameter(torch.zeros(1, 2 * q))})
 
     def make_rope_axial(self):
         scaled = self.config["rope_reference"]
@@ -352,8 +355,13 @@ class VisionTransformer(nn.Module):
         return self.rope_grid[:, :1] * f[0] + self.rope_grid[:, 1:] * f[1]
 
     def turn(self, x, angles):
-        """x: [batch, heads, tokens, d], of which the patches, the last ones, are turned."""
-        before, x = x[:, :, :self.prefix_count], x[:, :, self.prefix_count:]
+        """x: [batch, heads, tokens, d], of which the patches, the last ones, are turned; and the
+        first one, the class token, where it has angles."""
+        if self.config["rope_class"]:
+            others = angles.new_zeros(1, self.prefix_count - 1, angles.shape[2])
+            angles = torch.cat([self.rope["class"][None], others, angles], dim=1)
+        before = x[:, :, :-angles.shape[1]]
+        x = x[:, :, before.shape[2]:]
         halves = self.config["rope_halves"]
         a, b = x.chunk(2, dim=3) if halves else (x[..., ::2], x[..., 1::2])
         pair = [a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()]

@@ -242,7 +242,8 @@ static bool is_of_part(const vit_layout *l, const char *part) {
     return l->decodes == is_decoder(part) && l->reads_texts == reads_texts(part);
 }
 
-static choice choose(const vit_tensors *file, const char *part, size_t *most) {
+static choice choose(const vit_tensors *file, const char *part, vit_config_kind kind,
+                     size_t *most) {
     choice best = {0};
     *most = 0;
     for (size_t i = 0; i < vit_layout_count; i++) {
@@ -252,7 +253,8 @@ static choice choose(const vit_tensors *file, const char *part, size_t *most) {
         c.stem = choose_rows(&c, c.layout->stems, false, file);
         c.head = choose_rows(&c, c.layout->heads, true, file);
         const size_t count = matches(&c, file);
-        if (count <= *most) continue;
+        const bool suits = best.layout && c.layout->config == kind && best.layout->config != kind;
+        if (suits ? count < *most : count <= *most) continue;
         *most = count;
         best = c;
     }
@@ -456,9 +458,9 @@ const vit_parameter *vit_layout_other(const vit_layout_row *row, const vit_param
 }
 
 vit_status vit_binding_new(vit_binding *out, const vit_tensors *file, const char *part,
-                           vit_error *error) {
+                           vit_config_kind kind, vit_error *error) {
     size_t most;
-    const choice c = choose(file, part, &most);
+    const choice c = choose(file, part, kind, &most);
     *out = (vit_binding){
         .file = file, .layout = c.layout, .part = part, .stem = c.stem, .head = c.head};
     if (most == 0) return no_layout(file, part, error);

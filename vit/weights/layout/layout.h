@@ -150,10 +150,12 @@ typedef struct vit_binding {
 } vit_binding;
 
 /* Binds the tensors of a part, or with part NULL of the whole file, by the layout that knows most
- * of their names. Freed by vit_binding_free. Errors: MISMATCH if that layout does not know a name,
- * with the nearest one that it knows, or if two tensors mean the same; MEMORY. */
+ * of their names; of several that know as many, by one beside which the config's kind stands. kind:
+ * VIT_CONFIG_COUNT if there is no config. Freed by vit_binding_free. Errors: MISMATCH if that
+ * layout does not know a name, with the nearest one that it knows, or if two tensors mean the same;
+ * MEMORY. */
 vit_status vit_binding_new(vit_binding *out, const vit_tensors *file, const char *part,
-                           vit_error *error);
+                           vit_config_kind kind, vit_error *error);
 void vit_binding_free(vit_binding *binding);
 
 /* Of a network with the head "cosine": the file's head is its projection, and the layer after it is

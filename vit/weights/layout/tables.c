@@ -196,6 +196,24 @@ static const vit_layout_row hf_dinov3_block[] = {HF_DINOV3_BLOCK, ROW("mlp.up_pr
 static const vit_layout_row hf_dinov3_gated_block[] = {HF_DINOV3_BLOCK,
                                                        GATED("mlp.gate_proj", "mlp.up_proj")};
 
+/* TIPS v2 as it is published and saved, with its authors' names. */
+static const vit_layout_row hf_tips_beside[] = {
+    ROW("cls_token", "cls_token"),
+    ROW("register_tokens", "reg_token"),
+    ROW("mask_token", NULL),
+    ROW_AS("pos_embed", "pos_embed", .reshape = VIT_AROUND_REGISTERS),
+    ROW("patch_embed.proj@", "patch_embed.proj@"),
+    ROW("norm@", "norm@"),
+    ROW("text_encoder.*", NULL),
+    ROW("temperature", NULL),
+};
+static const vit_layout_row hf_tips_block[] = {
+    ROW("norm1@", "norm1@"),        ROW("attn.qkv@", "attn.qkv@"), ROW("attn.proj@", "attn.proj@"),
+    ROW("ls1.gamma", "ls1.gamma"),  ROW("norm2@", "norm2@"),       ROW("mlp.c_fc@", "mlp.fc1@"),
+    ROW("mlp.c_proj@", "mlp.fc2@"), ROW("mlp.w12@", "mlp.fc1@"),   ROW("mlp.w3@", "mlp.fc2@"),
+    ROW("ls2.gamma", "ls2.gamma"),
+};
+
 /* Hugging Face's CLIP and SigLIP: the tower of pictures. That of texts is another network. */
 
 #define HF_TOWER_BESIDE                                                  \
@@ -206,9 +224,8 @@ static const vit_layout_row hf_dinov3_gated_block[] = {HF_DINOV3_BLOCK,
         ROW("text_projection.*", NULL), ROW("logit_scale", NULL), ROW("logit_bias", NULL)
 
 static const vit_layout_row hf_clip_beside[] = {
-    HF_TOWER_BESIDE,
-    ROW("pre_layrnorm@", "norm_pre@"),
-    ROW("post_layernorm@", "norm@"),
+    HF_TOWER_BESIDE, ROW("pre_layrnorm@", "norm_pre@"), ROW("post_layernorm@", "norm@"),
+    ROW("class_pos_emb", "rope.class"), /* of MLCD */
 };
 /* A classifier takes the mean of the patches before that norm. */
 static const vit_layout_row hf_clip_classifier_beside[] = {
@@ -468,6 +485,12 @@ const vit_layout vit_layouts[] = {
      .blocks = {"layer.%.", "model.layer.%."},
      .in_block = ROWS(hf_dinov3_gated_block),
      .beside = ROWS(hf_dinov3_beside)},
+    {.name = "Hugging Face TIPS v2",
+     .config = VIT_CONFIG_HF,
+     .prefixes = {"vision_encoder."},
+     .blocks = {"blocks.%."},
+     .in_block = ROWS(hf_tips_block),
+     .beside = ROWS(hf_tips_beside)},
     {.name = "Hugging Face CLIP",
      HF_TOWER,
      .beside = ROWS(hf_clip_beside),
