@@ -87,6 +87,7 @@ typedef struct vit_dataset {
                               were read; std is 1 for pictures that do not vary */
     vit_preprocessing preprocessing; /* by which records were prepared; count 0: they were stored
                                         as they are */
+    bool unrounded;                  /* vit_preparation's */
     const vit_kernels *kernels;      /* those of the options */
     vit_shard_files *shard_files;    /* NULL: no pictures are in shards */
     vit_records train, val, test;    /* val: the validation part of the set; most have none */
@@ -104,6 +105,8 @@ enum { VIT_PART_TRAIN = 1, VIT_PART_TEST = 2, VIT_PART_VAL = 4 };
 typedef struct vit_preparation {
     size_t height, width, channels;
     vit_preprocessing preprocessing;
+    bool unrounded; /* no picture in a file is kept in memory: vit_record_normalize prepares it at
+                       each use, and does not round what the preprocessing leaves as floats */
 } vit_preparation;
 
 /* Bytes of prepared pixels of a folder that are kept in memory; pictures beyond that are read and
@@ -170,6 +173,17 @@ vit_status vit_record_read(const vit_dataset *d, const vit_records *r, size_t in
  * *scratch, which is allocated when it is first needed (begins as NULL, freed by vit_free). */
 vit_status vit_record_get(const uint8_t **pixels, uint8_t **scratch, const vit_dataset *d,
                           const vit_records *r, size_t index, vit_error *error);
+
+/* *out = the record as a prepared picture, of an unrounded set with its floats; freed by
+ * vit_image_free. */
+vit_status vit_record_prepare(vit_image *out, const vit_dataset *d, const vit_records *r,
+                              size_t index, vit_error *error);
+
+/* image: [height][width][channels] = the record as a network reads it; table: the set's
+ * vit_normalize_table. scratch as in vit_record_get. */
+vit_status vit_record_normalize(float *image, uint8_t **scratch, const vit_dataset *d,
+                                const vit_records *r, size_t index, const float *table,
+                                vit_error *error);
 
 /* ---- single drawn pictures: pixels [28][28], white on black ---- */
 

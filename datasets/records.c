@@ -29,6 +29,7 @@ void vit_dataset_prepare_as(vit_dataset *d, const vit_preparation *p) {
     d->width = p->width;
     d->channels = p->channels;
     d->preprocessing = p->preprocessing;
+    d->unrounded = p->unrounded;
     memcpy(d->mean, normalize->mean, sizeof d->mean);
     memcpy(d->std, normalize->std, sizeof d->std);
 }
@@ -39,15 +40,21 @@ vit_status vit_picture_read(vit_bytes *out, vit_shard_files *shards, const char 
                  : vit_read_file(out, path, VIT_IMAGE_MAX_FILE, error);
 }
 
-vit_status vit_picture_prepare(uint8_t *pixels, const vit_dataset *d, const char *path,
-                               const vit_place *place, vit_error *error) {
+static vit_status prepare(vit_image *ready, const vit_dataset *d, const char *path,
+                          const vit_place *place, vit_error *error) {
     vit_bytes file;
-    vit_image ready;
     vit_status status = vit_picture_read(&file, d->shard_files, path, place, error);
     if (status != VIT_OK) return status;
-    status = vit_preprocess_bytes(&ready, file.data, file.size, path, &d->preprocessing, d->height,
+    status = vit_preprocess_bytes(ready, file.data, file.size, path, &d->preprocessing, d->height,
                                   d->width, d->channels, d->kernels, error);
     vit_free(file.data);
+    return status;
+}
+
+vit_status vit_picture_prepare(uint8_t *pixels, const vit_dataset *d, const char *path,
+                               const vit_place *place, vit_error *error) {
+    vit_image ready;
+    const vit_status status = prepare(&ready, d, path, place, error);
     if (status != VIT_OK) return status;
     memcpy(pixels, ready.pixels, record_bytes(d));
     vit_image_free(&ready);
@@ -78,6 +85,38 @@ vit_status vit_record_get(const uint8_t **pixels, uint8_t **scratch, const vit_d
     if (!*scratch) return vit_fail_memory(error, "a picture", record_bytes(d));
     *pixels = *scratch;
     return vit_record_read(d, r, index, *scratch, error);
+}
+
+vit_status vit_record_prepare(vit_image *out, const vit_dataset *d, const vit_records *r,
+                              size_t index, vit_error *error) {
+    *out = (vit_image){.width = d->width, .height = d->height, .channels = d->channels};
+    if (d->unrounded && r->files) {
+        const vit_place *places = r->files->places;
+        return prepare(out, d, r->files->paths[index], places ? &places[index] : NULL, error);
+    }
+    out->pixels = vit_alloc(1, record_bytes(d));
+    if (!out->pixels) return vit_fail_memory(error, "a picture", record_bytes(d));
+    const vit_status status = vit_record_read(d, r, index, out->pixels, error);
+    if (status != VIT_OK) vit_image_free(out);
+    return status;
+}
+
+vit_status vit_record_normalize(float *image, uint8_t **scratch, const vit_dataset *d,
+                                const vit_records *r, size_t index, const float *table,
+                                vit_error *error) {
+    const uint8_t *pixels;
+    vit_image ready;
+    vit_status status;
+    if (d->unrounded) {
+        status = vit_record_prepare(&ready, d, r, index, error);
+        if (status != VIT_OK) return status;
+        vit_normalize_prepared(image, &ready, &d->preprocessing, table);
+        vit_image_free(&ready);
+        return VIT_OK;
+    }
+    status = vit_record_get(&pixels, scratch, d, r, index, error);
+    if (status == VIT_OK) vit_normalize(image, pixels, d->height * d->width, d->channels, table);
+    return status;
 }
 
 /* ---- texts ---- */

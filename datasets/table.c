@@ -339,6 +339,7 @@ static vit_status read_pictures(table *t, const vit_dataset_options *o, vit_erro
                                   t->problems);
     if (status != VIT_OK) return status;
     const vit_preparation p = o->preparation ? *o->preparation : preparation_of(ratio);
+    if (p.unrounded) cache = 0;
     vit_dataset_prepare_as(out, &p);
     status = prepare_part(&out->train, t, &t->train, &cache, error);
     if (status == VIT_OK) status = prepare_part(&out->val, t, &t->val, &cache, error);

@@ -439,6 +439,7 @@ static vit_status read_parts(vit_dataset *out, vit_tree *tree, left_out *l, cons
     if (status == VIT_OK && !o->preparation) status = vit_tree_choose(&chosen, tree, o, error);
     if (status != VIT_OK) return status;
     describe(out, tree, o->preparation ? o->preparation : &chosen);
+    if (out->unrounded) cache = 0;
     const size_t pictures = tree->train.count + tree->val.count + tree->test.count;
     if (tree->is_measured && cache / (out->height * out->width * out->channels) < pictures)
         cache = 0;

@@ -61,8 +61,9 @@ RATIO = dict(mlp_ratio=(2, 3), qkv_bias=(True, False))
 SWIGLU = RATIO | dict(use_swiglu_ffn=(False, True))
 DINOV3 = dict(num_register_tokens=(0, 1, 4), rope_theta=(100.0, 50.0), use_gated_mlp=(False, True),
               key_bias=(False,), hidden_act=("gelu", "silu"))
-BIAS = dict(use_relative_position_bias=(True, False), use_absolute_position_embeddings=(True, False),
-            use_mean_pooling=(True, False), layer_scale_init_value=(0.1,), qkv_bias=(True,))
+BIAS = dict(use_relative_position_bias=(True, False),
+            use_absolute_position_embeddings=(True, False), use_mean_pooling=(True, False),
+            layer_scale_init_value=(0.1,), qkv_bias=(True,))
 CLIP = dict(hidden_act=("quick_gelu", "gelu"), layer_norm_eps=(1e-5, 1e-6))
 SIGLIP = dict(hidden_act=("gelu_pytorch_tanh", "gelu"))
 AIMV2 = dict(qkv_bias=(False,), mlp_bias=(False,), hidden_act=("silu",), use_head=(True, False))

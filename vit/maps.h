@@ -170,9 +170,10 @@ typedef struct vit_layer {
 /* Return false to stop: vit_explain_layers then returns VIT_ERROR_CANCELLED. */
 typedef bool vit_layer_callback(const vit_layer *layer, void *user);
 
-/* Runs one forward pass and calls `callback` for every layer, from the first. logits: [classes],
- * the answer; or NULL. */
-VIT_API vit_status vit_explain_layers(vit_session *session, const uint8_t *pixels, float *logits,
+/* Runs one forward pass and calls `callback` for every layer, from the first. values: as in
+ * vit_map_options, or NULL. logits: [classes], the answer; or NULL. */
+VIT_API vit_status vit_explain_layers(vit_session *session, const uint8_t *pixels,
+                                      const float *values, float *logits,
                                       vit_layer_callback *callback, void *user, vit_error *error);
 
 #ifdef __cplusplus

@@ -736,7 +736,7 @@ FUNCTIONS = {
     "vit_explain_page": (c_int, [c_void_p, POINTER(c_uint8), POINTER(vit_page_options),
         POINTER(vit_buffer), POINTER(vit_error)]),
     "vit_explain_layers": (c_int, [c_void_p, POINTER(c_uint8), POINTER(c_float),
-        vit_layer_callback, c_void_p, POINTER(vit_error)]),
+        POINTER(c_float), vit_layer_callback, c_void_p, POINTER(vit_error)]),
     "vit_text_describe": (vit_text_info, [c_void_p]),
     "vit_text_session_new": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_text_options),
         POINTER(vit_error)]),

@@ -131,9 +131,9 @@ static void test_maps(void **state) {
     }
     assert_int_equal(vit_explain_page(s, images[1], &(vit_page_options){0}, &page, &error),
                      VIT_ERROR_FORMAT);
-    assert_int_equal(vit_explain_layers(s, images[1], logits, NULL, NULL, &error),
+    assert_int_equal(vit_explain_layers(s, images[1], NULL, logits, NULL, NULL, &error),
                      VIT_ERROR_FORMAT);
-    assert_int_equal(vit_explain_layers(s, images[0], logits, NULL, NULL, &error), VIT_OK);
+    assert_int_equal(vit_explain_layers(s, images[0], NULL, logits, NULL, NULL, &error), VIT_OK);
     vit_session_free(s);
     vit_model_free(m);
 }

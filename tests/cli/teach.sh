@@ -135,3 +135,25 @@ check "a training picture is its own nearest" \
 run 2 "" "go together" vit-classify --model one --neighbours 2 kinds/test/light/0.png
 run 2 "" "takes no value but tokens" \
     vit-classify --model one --embed=patches kinds/test/light/0.png
+
+# ---- pictures that are resized in floating point ----
+
+model=$published/hf_dinov3_float
+run 0 "*" "*" vit-train --data kinds --init "$model" --head ridge --out floats
+vit-evaluate --model floats --data kinds --logits floats.npy >/dev/null
+vit-classify --model floats --json --logits kinds/test/*/*.png >floats.json
+vit-classify --model "$model" --embed --json kinds/test/*/*.png >embedded.json
+vit-classify --model "$model" --embed tokens --out floats-tokens.npy kinds/test/*/*.png >/dev/null
+check "vit-evaluate answers as vit-classify, and tokens are those of the features" python3 - <<'EOP'
+import array, json
+def floats(path, count):
+    return array.array("f", open(path, "rb").read()[-4 * count:])
+def numbers(path, key):
+    return [array.array("f", json.loads(line)[key]) for line in open(path)]
+logits, features = numbers("floats.json", "logits"), numbers("embedded.json", "embedding")
+assert len(logits) == 12 and floats("floats.npy", 36) == sum(logits, array.array("f"))
+width = len(features[0])
+tokens = open("floats-tokens.npy", "rb").read()
+rows = (len(tokens) - 128) // 12
+assert [tokens[128 + i * rows:][:4 * width] for i in range(12)] == [f.tobytes() for f in features]
+EOP

@@ -58,7 +58,7 @@ static void maps_are_of_a_prepared_picture(void **unused) {
     o.method = VIT_METHOD_COUNT;
     assert_int_equal(vit_explain(s, digit, &o, &map, &error), VIT_ERROR_ARGUMENT);
     assert_null(map.values);
-    assert_int_equal(vit_explain_layers(s, digit, NULL, count_layers, &seen, NULL),
+    assert_int_equal(vit_explain_layers(s, digit, NULL, NULL, count_layers, &seen, NULL),
                      VIT_ERROR_CANCELLED);
     assert_int_equal(seen, 3);
 }
@@ -122,7 +122,7 @@ static void check_answers(vit_precision opened, vit_precision computed, const fl
     for (size_t i = 0; i < PICTURES; i++) vit_draw_digit(digits[i], i, 1);
     assert_int_equal(vit_classify_prepared(s, digits[0], PICTURES, before[0], NULL), VIT_OK);
     for (size_t i = 0; i < PICTURES; i++) {
-        const vit_status status = vit_explain_layers(s, digits[i], told, NULL, NULL, &error);
+        const vit_status status = vit_explain_layers(s, digits[i], NULL, told, NULL, NULL, &error);
         if (opened == VIT_PRECISION_BF16) { /* there is no other copy */
             assert_int_equal(status, VIT_ERROR_ARGUMENT);
             assert_non_null(strstr(error.message, "bf16"));

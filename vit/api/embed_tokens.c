@@ -40,10 +40,11 @@ static vit_status source(float *images, size_t first, size_t count, void *contex
     (void)error;
     const prepared *p = context;
     const vit_config *c = &p->session->model->file.config;
-    const size_t pixels = c->height * c->width, values = pixels * c->channels;
+    const size_t values = c->height * c->width * c->channels;
     for (size_t i = first; i < first + count; i++, images += values)
         if (p->ready[i].pixels)
-            vit_normalize(images, p->ready[i].pixels, pixels, c->channels, p->session->table[0]);
+            vit_normalize_prepared(images, &p->ready[i], &p->session->model->file.preprocessing,
+                                   p->session->table[0]);
         else
             memset(images, 0, values * sizeof *images);
     return VIT_OK;

@@ -463,7 +463,9 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
                             const vit_evaluate_options *o, const char *trained_on,
                             vit_error *error) {
     const vit_config *c = &m->file.config;
-    const vit_preparation preparation = {c->height, c->width, c->channels, m->file.preprocessing};
+    const vit_preparation preparation = {c->height, c->width, c->channels, m->file.preprocessing,
+                                         .unrounded =
+                                             vit_preprocessing_has_floats(&m->file.preprocessing)};
     vit_dataset_options options = {.arrays = o->arrays,
                                    .need = part,
                                    .want = part,

@@ -168,12 +168,13 @@ static vit_status call_layers(layers *t, const float *image, float *logits, vit_
     return t->stopped ? vit_fail(error, VIT_ERROR_CANCELLED, "stopped by the callback") : VIT_OK;
 }
 
-vit_status vit_explain_layers(vit_session *s, const uint8_t *pixels, float *logits,
-                              vit_layer_callback *callback, void *user, vit_error *error) {
+vit_status vit_explain_layers(vit_session *s, const uint8_t *pixels, const float *values,
+                              float *logits, vit_layer_callback *callback, void *user,
+                              vit_error *error) {
     layers t = {.callback = callback, .user = user};
     float *image = NULL;
     vit_status status = explainer_of(&t.explainer, s, error);
-    if (status == VIT_OK) status = normalise(&image, s, pixels, NULL, error);
+    if (status == VIT_OK) status = normalise(&image, s, pixels, values, error);
     if (status == VIT_OK) status = call_layers(&t, image, logits, error);
     vit_free(t.attention);
     vit_free(t.logits);

@@ -87,7 +87,7 @@ void vit_teaching_free(vit_teaching *t) {
 
 typedef struct views {
     const vit_teaching *t;
-    const uint8_t *const *pixels;
+    const vit_image *const *ready;
     size_t first, views;
 } views;
 
@@ -104,24 +104,24 @@ static vit_status view_source(float *images, size_t first, size_t count, void *c
     float table[3][256];
     memcpy(table, s->table, sizeof table);
     for (size_t i = first; i < first + count; i++, images += pixels * c->channels) {
-        const uint8_t *picture = v->pixels[i / v->views];
+        const vit_image *picture = v->ready[i / v->views];
         const size_t view = i % v->views;
         if (view == 0) {
-            vit_normalize(images, picture, pixels, c->channels, s->table[0]);
+            vit_normalize_prepared(images, picture, &s->model->file.preprocessing, s->table[0]);
             continue;
         }
         vit_random r = vit_random_start(0, VIT_RANDOM_AUGMENT, (uint32_t)view,
                                         (uint32_t)(v->first + i / v->views));
         const vit_box box = vit_crop_draw(&shape, &crops, &r);
         const bool mirrored = crops.flip && vit_random_below(&r, 2) == 1;
-        vit_crop_apply(images, picture, table, &shape, &crops, &box, mirrored);
+        vit_crop_apply(images, picture->pixels, table, &shape, &crops, &box, mirrored);
     }
     return VIT_OK;
 }
 
-vit_status vit_teaching_embed(vit_teaching *t, const uint8_t *const *pixels, size_t count,
+vit_status vit_teaching_embed(vit_teaching *t, const vit_image *const *ready, size_t count,
                               size_t first, size_t each, float *out, vit_error *error) {
-    views v = {t, pixels, first, each};
+    views v = {t, ready, first, each};
     const size_t rows = count * each;
     float *logits = vit_alloc_unset(rows, t->width * sizeof *logits); /* the features again */
     if (!logits) return vit_fail_memory(error, "features", rows * t->width * sizeof *logits);
@@ -315,17 +315,17 @@ static vit_status append(window *w, size_t i, size_t label, const float *feature
 
 /* The features of the new pictures of the window: [their number][views][width]. */
 static vit_status embed_window(float **out, window *w, size_t count, vit_error *error) {
-    const uint8_t **pixels = vit_alloc(count, sizeof *pixels);
+    const vit_image **ready = vit_alloc(count, sizeof *ready);
     size_t found = 0;
-    for (size_t i = 0; i < count && pixels; i++)
-        if (w->ready[i].pixels) pixels[found++] = w->ready[i].pixels;
+    for (size_t i = 0; i < count && ready; i++)
+        if (w->ready[i].pixels) ready[found++] = &w->ready[i];
     *out = vit_alloc_unset(found, w->t->views * w->t->width * sizeof **out);
     vit_status status = VIT_OK;
-    if (!pixels || !*out)
+    if (!ready || !*out)
         status = vit_fail_memory(error, "features", found * w->t->width * sizeof **out);
     if (status == VIT_OK && found > 0)
-        status = vit_teaching_embed(w->t, pixels, found, w->t->count, w->t->views, *out, error);
-    vit_free(pixels);
+        status = vit_teaching_embed(w->t, ready, found, w->t->count, w->t->views, *out, error);
+    vit_free(ready);
     return status;
 }
 

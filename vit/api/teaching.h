@@ -55,9 +55,9 @@ struct vit_teaching {
 
 extern const vit_teach_solver vit_teach_solvers[]; /* ended by a name that is NULL */
 
-/* Features of prepared pictures: pixels: [count]; out: [count][views][width]. first: the number of
+/* Features of prepared pictures: ready: [count]; out: [count][views][width]. first: the number of
  * the first of them, which decides on its views. */
-vit_status vit_teaching_embed(vit_teaching *t, const uint8_t *const *pixels, size_t count,
+vit_status vit_teaching_embed(vit_teaching *t, const vit_image *const *ready, size_t count,
                               size_t first, size_t views, float *out, vit_error *error);
 
 /* UNSUPPORTED if a picture, whose bytes are given, has more pixels than the options allow. */

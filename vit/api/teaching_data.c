@@ -16,16 +16,16 @@ typedef struct reading {
     const vit_dataset *data;
     const vit_records *records;
     size_t first;
-    const uint8_t **pixels; /* [WINDOW] */
-    uint8_t **rooms;        /* [WINDOW], as vit_record_get allocates them */
-    vit_error *errors;      /* [WINDOW] */
+    vit_image *images; /* [WINDOW] */
+    vit_error *errors; /* [WINDOW] */
 } reading;
 
 static void read_record(size_t i, int thread, void *context) {
     (void)thread;
     const reading *r = context;
-    r->errors[i].status = vit_record_get(&r->pixels[i], &r->rooms[i], r->data, r->records,
-                                         r->first + i, &r->errors[i]);
+    vit_image_free(&r->images[i]);
+    r->errors[i].status =
+        vit_record_prepare(&r->images[i], r->data, r->records, r->first + i, &r->errors[i]);
 }
 
 /* out: [records][views][width], the first of which has this number in the teaching. */
@@ -33,11 +33,12 @@ static vit_status embed_records(float *out, vit_teaching *t, const vit_dataset *
                                 const vit_records *records, size_t number, size_t views,
                                 vit_error *error) {
     reading r = {.data = d, .records = records};
-    r.pixels = vit_alloc(WINDOW, sizeof *r.pixels);
-    r.rooms = vit_alloc(WINDOW, sizeof *r.rooms);
+    const vit_image *ready[WINDOW];
+    r.images = vit_alloc(WINDOW, sizeof *r.images);
     r.errors = vit_alloc(WINDOW, sizeof *r.errors);
     vit_status status = VIT_OK;
-    if (!r.pixels || !r.rooms || !r.errors)
+    for (size_t i = 0; i < WINDOW && r.images; i++) ready[i] = &r.images[i];
+    if (!r.images || !r.errors)
         status = vit_fail_memory(error, "pictures", WINDOW * sizeof *r.errors);
     for (r.first = 0; r.first < records->count && status == VIT_OK; r.first += WINDOW) {
         const size_t count = vit_min(WINDOW, records->count - r.first);
@@ -46,12 +47,11 @@ static vit_status embed_records(float *out, vit_teaching *t, const vit_dataset *
             if (r.errors[i].status != VIT_OK)
                 status = vit_fail(error, r.errors[i].status, "%s", r.errors[i].message);
         if (status == VIT_OK)
-            status = vit_teaching_embed(t, r.pixels, count, number + r.first, views,
+            status = vit_teaching_embed(t, ready, count, number + r.first, views,
                                         out + r.first * views * t->width, error);
     }
-    for (size_t i = 0; i < WINDOW && r.rooms; i++) vit_free(r.rooms[i]);
-    vit_free(r.pixels);
-    vit_free(r.rooms);
+    for (size_t i = 0; i < WINDOW && r.images; i++) vit_image_free(&r.images[i]);
+    vit_free(r.images);
     vit_free(r.errors);
     return status;
 }
@@ -68,8 +68,9 @@ typedef struct opened {
 static vit_status open_parts(opened *o, const vit_teaching *t, const char *data,
                              const vit_arrays *arrays, vit_error *error) {
     const vit_config *c = &t->backbone->file.config;
-    const vit_preparation preparation = {c->height, c->width, c->channels,
-                                         t->backbone->file.preprocessing};
+    const vit_preprocessing *p = &t->backbone->file.preprocessing;
+    const vit_preparation preparation = {c->height, c->width, c->channels, *p,
+                                         .unrounded = vit_preprocessing_has_floats(p)};
     vit_dataset_options options = {.arrays = arrays,
                                    .need = VIT_PART_TEST,
                                    .want = VIT_PART_TEST,

@@ -220,8 +220,8 @@ vit_status vit_teaching_answer(vit_teaching *t, const vit_picture *picture, floa
     if (status == VIT_OK)
         status = vit_model_prepare(&ready, t->backbone, t->session->kernels, picture, error);
     if (status == VIT_OK) {
-        const uint8_t *pixels = ready.pixels;
-        status = vit_teaching_embed(t, &pixels, 1, 0, 1, features, error);
+        const vit_image *one = &ready;
+        status = vit_teaching_embed(t, &one, 1, 0, 1, features, error);
         if (warning) *warning = ready.warning;
     }
     if (status == VIT_OK) {

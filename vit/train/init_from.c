@@ -19,7 +19,10 @@ vit_status vit_run_open_init(vit_run *run, vit_preparation *p, vit_error *error)
     if (run->options->height > 0)
         status = vit_model_file_resize(m, run->options->height, run->options->width, error);
     if (status != VIT_OK) return vit_fail_prefix(error, status, path);
-    *p = (vit_preparation){m->config.height, m->config.width, m->config.channels, m->preprocessing};
+    *p = (vit_preparation){.height = m->config.height,
+                           .width = m->config.width,
+                           .channels = m->config.channels,
+                           .preprocessing = m->preprocessing};
     return VIT_OK;
 }
 

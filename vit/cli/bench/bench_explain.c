@@ -36,7 +36,7 @@ static vit_status see(seeing *s, size_t kind, vit_error *error) {
     case 0:
         return vit_classify_prepared(s->session, s->pixels, 1, s->logits, error);
     case 1:
-        return vit_explain_layers(s->session, s->pixels, s->logits, look, s, error);
+        return vit_explain_layers(s->session, s->pixels, NULL, s->logits, look, s, error);
     case 2:
         return make_map(s, VIT_METHOD_ROLLOUT, error);
     default:

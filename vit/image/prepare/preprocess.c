@@ -258,6 +258,14 @@ static float normalize(const vit_operation *op, size_t channel, int level) {
     return ((float)level - mean * inverse) / (std * inverse);
 }
 
+bool vit_preprocessing_has_floats(const vit_preprocessing *p) {
+    for (size_t i = 0; i < p->count; i++)
+        if (p->operations[i].kind == VIT_OP_RESIZE &&
+            p->operations[i].arithmetic == VIT_ARITHMETIC_FLOAT)
+            return true;
+    return false;
+}
+
 void vit_normalize_table(float table[][256], const vit_preprocessing *p, size_t channels) {
     const vit_operation *op = &p->operations[p->count - 1];
     for (size_t c = 0; c < channels; c++)

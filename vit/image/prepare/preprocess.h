@@ -73,6 +73,9 @@ vit_status vit_preprocessing_read(vit_preprocessing *out, const char *json, cons
  * NULL if there is no memory. */
 char *vit_preprocessing_write(const vit_preprocessing *p);
 
+/* Whether pictures that it prepares have floats: it resizes them in VIT_ARITHMETIC_FLOAT. */
+bool vit_preprocessing_has_floats(const vit_preprocessing *p);
+
 /* Changes the list of a network with an input of height x width into one for new_height x
  * new_width: crops and sizes are scaled, except that a resize with a crop_share becomes floor(side
  * / crop_share). ARGUMENT, and *p unchanged, if that is impossible. */

@@ -27,15 +27,11 @@ static vit_status normalise(float *images, size_t first, size_t count, void *con
     const records_source *s = context;
     const size_t channels = s->data->channels;
     const size_t size = s->data->height * s->data->width;
-    const uint8_t *pixels;
     uint8_t *scratch = NULL;
     vit_status status = VIT_OK;
-    for (size_t i = 0; i < count; i++) {
-        status = vit_record_get(&pixels, &scratch, s->data, s->records, record_number(s, first + i),
-                                error);
-        if (status != VIT_OK) break;
-        vit_normalize(images + i * size * channels, pixels, size, channels, s->table[0]);
-    }
+    for (size_t i = 0; i < count && status == VIT_OK; i++)
+        status = vit_record_normalize(images + i * size * channels, &scratch, s->data, s->records,
+                                      record_number(s, first + i), s->table[0], error);
     vit_free(scratch);
     return status;
 }
