@@ -120,7 +120,7 @@ TEST_SRC = $(sort $(wildcard tests/*/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/support/*.c)))
 
 EMBEDDED = presets measured pytorch_model timm_models hugging_face_models imagenet synsets \
-  templates explain_page_html report_html report_css report_js teaching_html
+  templates entities explain_page_html report_html report_css report_js teaching_html
 LIB_OBJ  = $(call obj,$(LIB_SRC)) $(WIRE) $(EMBEDDED:%=$(BUILD)/obj/%.o)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -289,6 +289,10 @@ $(BUILD)/synsets.c: scripts/embed-text vit/weights/file/imagenet-1k-synsets.txt
 $(BUILD)/templates.c: scripts/embed-text vit/weights/file/imagenet-templates.txt
 	@mkdir -p $(@D)
 	scripts/embed-text vit_imagenet_templates vit/weights/file/imagenet-templates.txt > $@
+
+$(BUILD)/entities.c: scripts/embed-text vit/text/entities.txt
+	@mkdir -p $(@D)
+	scripts/embed-text vit_html_entities vit/text/entities.txt > $@
 
 $(BUILD)/report_%.c: scripts/embed-text vit/report/page/report.%
 	@mkdir -p $(@D)

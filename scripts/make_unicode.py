@@ -2,9 +2,10 @@
 """Writes the tables of vit/text (categories.inc, characters.inc, compatible.inc,
 compatible_rows.inc, decompositions.inc): what Unicode says of characters, as Hugging Face's library
 tokenizers has it, whose parts know different versions of Unicode. So what is asked is the library
-itself, for every character. Needs tokenizers and regex.
+itself, for every character. And entities.txt, HTML's names of Python. Needs tokenizers and regex.
 usage: scripts/make_unicode.py
 """
+import html.entities
 import os
 import unicodedata
 
@@ -189,6 +190,14 @@ def write(name, comment, tables):
         f.write("\n".join(tables))
 
 
+def entities():
+    """Names of HTML's characters and their codes, sorted by bytes: name=hex hex"""
+    path = os.path.join(os.path.dirname(__file__), "..", "vit", "text", "entities.txt")
+    with open(path, "w") as f:
+        for name, text in sorted(html.entities.html5.items()):
+            f.write(f"{name}={' '.join(f'{ord(c):X}' for c in text)}\n")
+
+
 def sigma(before):
     return (before + "\u03a3").lower().endswith("\u03c2")
 
@@ -263,5 +272,6 @@ def forms():
            table("uint32_t compatible_pool[]", pool)])
 
 
+entities()
 forms()
 properties()

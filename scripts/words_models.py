@@ -16,9 +16,10 @@ sys.path.insert(0, str(ROOT / "tests/fixtures"))
 import make_words  # noqa: E402
 from published_models import randomise  # noqa: E402
 
-LABELS = ["cat", "dog", "a red bus", "don't", "naïve café", "東京タワー", "🐱🐶", "house number 42",
-          "the top of a mountain in the evening light", "tree", "кошка", "γάτα", "قطة", "บ้าน",
-          "a photo of two people who walk along a beach", "x", "fire engine", "snow", "12 apples",
+LABELS = ["cat", "dog", "a red bus", "don't", "naïve café", "東京タワー", "🐱🐶",
+          "house number 42", "the top of a mountain in the evening light", "tree", "кошка",
+          "γάτα", "قطة", "บ้าน", "a photo of two people who walk along a beach", "x",
+          "fire engine", "snow", "12 apples",
           "a drawing of a street at night, with a bicycle in front of a shop"]
 
 

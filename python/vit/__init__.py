@@ -26,13 +26,12 @@ import os
 import pathlib
 import sys
 import threading
-import warnings
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _api
-from ._library import (_HERE, _SOURCE, Error, _available, _check, _choose, _field, _floats, _lib,
+from ._library import (_HERE, _SOURCE, Error, _available, _check, _choose, _floats, _lib,
                        _options, _text)
 from ._words import Words, _as_file, _templates_of
 

@@ -632,6 +632,7 @@ class vit_embedder_options(Structure):
         ("threads", c_int),
         ("cpu", c_char_p),
         ("precision", c_int),
+        ("as", c_char_p),
     ]
 
 

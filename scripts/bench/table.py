@@ -196,34 +196,41 @@ def threads_line(run):
 
 
 WORKS = {"train": "training on {}, a step", "read": "TrOCR-base, 20 tokens, beams {}",
-         "process": "TrOCR-base, process that loads it and reads"}
+         "process": "TrOCR-base, process that loads it and reads",
+         "words/process": "process: a picture file and 100 labels",
+         "words/picture": "a picture beside 100 labels", "words/texts": "features of 1,000 texts"}
+TITLES = {"texts": ("Models that write texts", "`scripts/foil speed --write`, "
+                    "`scripts/bench-read --write`"),
+          "words": ("Words, CLIP ViT-B/32", "`scripts/bench-peers words --write`")}
 
 
 def texts_table(run):
-    """Rows of scripts/bench-read and of scripts/foil speed, what differs in precision side by
-    side."""
+    """Rows of scripts/bench-read, of scripts/foil speed and of words.py, what differs in precision
+    side by side."""
     rows = {}
     for r in run["rows"]:
         parts = r["row"].split("/")  # train/strips/f32, read/f32/1, process
         precision = next((p for p in parts if p in ("f32", "bf16")), "f32")
         others = [p for p in parts[1:] if p != precision]
-        rows.setdefault(WORKS[parts[0]].format(*others), {})[precision] = r
-    lines = [head(("work", *(cell for p in ("f32", "bf16") for cell in
+        work = WORKS.get(r["row"]) or WORKS[parts[0]].format(*others)
+        rows.setdefault(work, {})[precision] = r
+    precisions = [p for p in ("f32", "bf16") if any(p in of for of in rows.values())]
+    lines = [head(("work", *(cell for p in precisions for cell in
                              (f"{p}, ms", "best rival, ms", "times as fast"))))]
     for work, of in sorted(rows.items(), reverse=True):
         cells = [(milliseconds(r["ms"]), f"{milliseconds(r['best_ms'])} {r['best']}", ratio(r))
-                 if r else ("", "", "") for r in map(of.get, ("f32", "bf16"))]
-        lines.append(row((work, *cells[0], *cells[1])))
+                 if r else ("", "", "") for r in map(of.get, precisions)]
+        lines.append(row((work, *(cell for part in cells for cell in part))))
     return lines
 
 
-def texts_part(run):
+def texts_part(kind, run):
+    title, commands = TITLES[kind]
     versions = {f"{k} {v}" for r in run["rows"] for k, v in r["versions"].items()}
     dates = sorted({r["date"] for r in run["rows"]})
     notes = sorted({r["note"] for r in run["rows"] if "note" in r})
-    return ["", f"### Models that write texts, {run['machine']}", "",
-            f"`scripts/foil speed --write`, `scripts/bench-read --write`, {', '.join(dates)}, "
-            f"{run['system']}, {', '.join(sorted(versions))}."
+    return ["", f"### {title}, {run['machine']}", "",
+            f"{commands}, {', '.join(dates)}, {run['system']}, {', '.join(sorted(versions))}."
             + "".join(f" {note}" for note in notes), "", *texts_table(run)]
 
 
@@ -241,8 +248,9 @@ def document_part():
                   f"{', '.join(names)}; "
                   f"{first['cpu']}, float32 peak {first['peak_gflops']:.0f} GFLOP/s. "
                   + " ".join([*run.get("notes", []), *absent(run)]), "", *peers_table(run)]
-    for run in results("texts"):
-        lines += texts_part(run)
+    for kind in TITLES:
+        for run in results(kind):
+            lines += texts_part(kind, run)
     lines += ["", *map(products_line, results("products")), *map(threads_line, results("threads"))]
     return "\n".join(lines) + "\n\n"
 

@@ -13,7 +13,6 @@ import sys
 
 import table
 
-KIND = "texts"  # of the files in scripts/bench/results
 PROCESSOR_NOTE = "Times of the processor, not of the clock: others used the machine as well."
 
 
@@ -87,14 +86,16 @@ def measure(row, ours, peers, turns):
     return result(row, mine, {peer.name: peer.ms or peer.says for peer in peers})
 
 
-def keep(rows, threads=None, note=None):
+def keep(rows, threads=None, note=None, kind="texts"):
     """In place of the same rows of an earlier run on such a machine, and in the document."""
     threads = threads or len(os.sched_getaffinity(0))
     versions = {name: importlib.metadata.version(package) for name, package in
-                (("PyTorch", "torch"), ("transformers", "transformers"))
+                (("PyTorch", "torch"), ("transformers", "transformers"),
+                 *((("ONNX Runtime", "onnxruntime"), ("OpenVINO", "openvino"))
+                   if kind == "words" else ()))
                 if importlib.util.find_spec(package)}
-    old = table.earlier(KIND, threads).get("rows", [])
+    old = table.earlier(kind, threads).get("rows", [])
     new = [dict(row, date=str(datetime.date.today()), versions=versions,
                 **({"note": note} if note else {})) for row in rows if row]
-    table.keep(KIND, threads, dict(rows=table.joined(old, new, ("row",))))
+    table.keep(kind, threads, dict(rows=table.joined(old, new, ("row",))))
     table.write_document()

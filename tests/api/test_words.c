@@ -211,6 +211,33 @@ static void test_labels(void **state) {
     refuse_words(PUBLISHED "/hf_clip", "cat,dog", NULL, VIT_ERROR_IO, "tokenizer.json", "hf_clip");
 }
 
+/* CLIP's texts get the ids of either library; OpenCLIP takes ligatures apart. */
+static void test_as(void **state) {
+    static const char *const fish[] = {"\xef\xac\x81sh", "fish"};
+    float features[2 * 20];
+    vit_error error;
+    const vit_model_options options = {.labels = "cat,dog", .as = "open_clip"};
+    for (int open = 0; open < 4; open++) {
+        vit_embedder *e;
+        const vit_embedder_options as = {.as = open % 2 ? "open_clip" : "hf"};
+        assert_int_equal(
+            vit_embedder_load(&e, open < 2 ? ROOT "/clip" : ROOT "/open_clip", &as, &error),
+            VIT_OK);
+        assert_int_equal(vit_embed_texts(e, fish, 2, NULL, features, &error), VIT_OK);
+        assert_int_equal(memcmp(features, features + 20, 20 * sizeof *features) == 0, open % 2);
+        vit_embedder_free(e);
+    }
+    vit_embedder *none;
+    const vit_embedder_options timm = {.as = "timm"}, open = {.as = "open_clip"};
+    assert_int_equal(vit_embedder_load(&none, ROOT "/clip", &timm, &error), VIT_ERROR_UNSUPPORTED);
+    assert_says(&error, VIT_ERROR_UNSUPPORTED, "not as timm", "hf, open_clip");
+    assert_int_equal(vit_embedder_load(&none, ROOT "/siglip", &open, &error),
+                     VIT_ERROR_UNSUPPORTED);
+    vit_model *model;
+    assert_int_equal(vit_model_load_words(&model, ROOT "/clip", &options, NULL, 0, &error), VIT_OK);
+    vit_model_free(model);
+}
+
 static void test_texts(void **state) {
     static const char *const damaged[] = {"a cat", "\xff\xfe"};
     char long_text[600] = "";
@@ -270,6 +297,7 @@ int main(void) {
         CASE("open_clip_siglip"),
         cmocka_unit_test(test_labels),
         cmocka_unit_test(test_named_templates),
+        cmocka_unit_test(test_as),
         cmocka_unit_test(test_texts),
         IN_DIRECTORY(test_frozen), /* these leave the project's directory */
         IN_DIRECTORY(test_other_tokenizer),

@@ -1,5 +1,6 @@
 /* The files of tokenizers, and vocabularies of our own; the first byte chooses. What was read
  * decodes any ids, and encodes any text; in a file for encoding, the text follows the first 0. */
+#include "vit/text/clean.h"
 #include "vit/text/encoder.h"
 #include "vit/text/tokenizer_files.h"
 #include "vit/text/vocabulary.h"
@@ -79,10 +80,26 @@ static void encode(const uint8_t *data, size_t size, bool sentencepiece) {
     vit_tokenizer_free(&t);
 }
 
+/* What OpenCLIP does to a text before. */
+static void clean(const uint8_t *data, size_t size) {
+    const vit_cleaning how = (vit_cleaning)(1 + data[0] % (VIT_CLEANING_COUNT - 1));
+    const char *text = (const char *)data + 1;
+    vit_string out = {0};
+    vit_error error;
+    if (vit_text_clean(&out, how, text, vit_utf8_valid(text, size - 1), &error) == VIT_OK &&
+        vit_utf8_valid(out.text, out.length) != out.length)
+        abort();
+    vit_string_free(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     vit_tokenizer t;
     if (size == 0) return 0;
-    const uint8_t kind = data[0] % 11;
+    const uint8_t kind = data[0] % 12;
+    if (kind == 11) {
+        if (size > 1) clean(data + 1, size - 1);
+        return 0;
+    }
     if (kind >= 9) {
         encode(data + 1, size - 1, kind == 10);
         return 0;

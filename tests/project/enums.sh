@@ -57,6 +57,7 @@ VIT_PIECES_WORDPIECE vit/text/tokenizer_files.c the one kind that transformers c
 VIT_ENCODER_UNIGRAM vit/text/sentencepiece.c the one kind with scores to prepare
 VIT_ENCODER_UNIGRAM vit/text/encoder_class.c the one kind that those two classes are read with
 VIT_ENCODER_UNIGRAM vit/text/tokenizer_json.c the one kind whose vocabulary is a list
+VIT_ENCODER_BPE vit/text/encoder_class.c the one kind that CLIP's vocabulary is
 VIT_ENCODER_BPE vit/text/tokenizer_json.c the one kind whose merges are read
 VIT_ENCODER_SENTENCE_BPE vit/text/bpe.c of the two kinds that merge, the one that ranks by scores
 OP_SPLIT vit/text/regex.c the one instruction with a second way

@@ -159,6 +159,7 @@ static vit_status take_words(vit_word_head *words, bool *wanted, const char *pat
                                     .templates = templates->texts,
                                     .template_count = templates->count,
                                     .config = o->config,
+                                    .as = o->as,
                                     .cpu = o->cpu};
     const vit_status status = vit_words_wanted(wanted, path, &labels, error);
     if (status != VIT_OK || !*wanted) return status;

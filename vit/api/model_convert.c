@@ -246,7 +246,8 @@ static vit_status load(conversion *c, vit_error *error) {
     const vit_word_labels labels = {.labels = o->labels,
                                     .templates = c->templates.texts,
                                     .template_count = c->templates.count,
-                                    .config = o->config};
+                                    .config = o->config,
+                                    .as = o->as};
     vit_word_head words = {0};
     bool in_words;
     vit_status status = vit_words_wanted(&in_words, o->in, &labels, error);

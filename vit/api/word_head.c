@@ -248,7 +248,7 @@ static vit_status embed_labels(vit_word_head *h, vit_embedder *words,
 
 vit_status vit_word_head_make(vit_word_head *h, const char *path, const vit_word_labels *w,
                               vit_error *error) {
-    const vit_embedder_options options = {.config = w->config, .cpu = w->cpu};
+    const vit_embedder_options options = {.config = w->config, .as = w->as, .cpu = w->cpu};
     vit_embedder *words = NULL;
     vit_label_list labels = {0}, templates = {0};
     *h = (vit_word_head){0};

@@ -14,7 +14,7 @@ typedef struct vit_word_labels {
     const char *labels; /* as in vit_model_options */
     const char *const *templates;
     size_t template_count;
-    const char *config, *cpu;
+    const char *config, *as, *cpu;
 } vit_word_labels;
 
 /* *wanted: the labels are the classes, in words, of the model at `path`, which has a tower of texts

@@ -121,6 +121,54 @@ static vit_status read_clip(const class_reader *r) {
     return take_rules(r, &json);
 }
 
+bool vit_tokenizer_is_clip(const vit_tokenizer *t) {
+    const vit_encoder *e = t->encoder;
+    return e && e->kind == VIT_ENCODER_BPE && e->suffix && strcmp(e->suffix, "</w>") == 0;
+}
+
+/* Takes out all rules; the vocabulary and what is merged stay. */
+static void forget_rules(vit_encoder *e) {
+    vit_rules_free(&e->normalisers);
+    vit_rules_free(&e->splitters);
+    for (size_t i = 0; i < e->added_count; i++)
+        if (e->added[i].normalised) vit_free((void *)(uintptr_t)e->added[i].text);
+    vit_free(e->suffix);
+    e->suffix = NULL;
+    e->added_count = e->raw_count = 0;
+    e->before.count = e->after.count = 0;
+    e->most = 0;
+    e->cuts_left = e->after_once = false;
+}
+
+/* Its expression looks at characters in any case: there U+017F is an s, and U+0345 an iota, which
+ * no part of it matches. */
+vit_status vit_tokenizer_read_as_open_clip(vit_tokenizer *t, const char *name, vit_error *error) {
+    const vit_class_files none = {0};
+    const class_reader r = {t, &none, name, error};
+    uint32_t bos, eos;
+    vit_string json = {0};
+    json_t *root = NULL;
+    vit_status status = find_named(&bos, &r, "bos_token", "<|startoftext|>");
+    if (status == VIT_OK) status = find_named(&eos, &r, "eos_token", "<|endoftext|>");
+    if (status != VIT_OK) return status;
+    forget_rules(t->encoder);
+    vit_string_add(&json,
+                   "{\"model\": {\"type\": \"BPE\", \"end_of_word_suffix\": \"</w>\"}, "
+                   "\"pre_tokenizer\": {\"type\": \"Sequence\", \"pretokenizers\": ["
+                   "{\"type\": \"Split\", \"behavior\": \"Removed\", \"invert\": true, "
+                   "\"pattern\": {\"Regex\": \"'[s\xc5\xbf]|'t|'re|'ve|'m|'ll|'d|[\\\\p{L}]+|"
+                   "[\\\\p{N}]|[^\\\\s\\\\p{L}\\\\p{N}\xcd\x85]+\"}}, "
+                   "{\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"use_regex\": "
+                   "false}]}");
+    add_around(&json, bos, eos);
+    if (json.failed) status = vit_fail_memory(error, name, json.capacity);
+    if (status == VIT_OK) status = vit_json_parse(&root, json.text, json.length, name, error);
+    if (status == VIT_OK) status = vit_encoder_read_json(t, root, name, error);
+    json_decref(root);
+    vit_string_free(&json);
+    return status;
+}
+
 /* GPT-2's, and RoBERTa's with <s> and </s> around a text. */
 static void add_bytes_rules(vit_string *json, const class_reader *r) {
     const bool prefix = json_is_true(json_object_get(r->files->config, "add_prefix_space"));

@@ -78,6 +78,15 @@ typedef struct vit_encoding {
 vit_status vit_tokenizer_encode(vit_encoding *out, const vit_tokenizer *tokenizer, const char *text,
                                 size_t length, size_t most, vit_error *error);
 
+/* Whether it has CLIP's kind of vocabulary: BPE of bytes, whose words end in </w>. */
+bool vit_tokenizer_is_clip(const vit_tokenizer *tokenizer);
+
+/* Makes such a tokenizer encode as OpenCLIP's own one does, for texts that vit_text_clean cleaned.
+ * What is left out: "<start_of_text>" and "<end_of_text>" in a text are no tokens. Errors: FORMAT,
+ * calling it `name`, without CLIP's two special tokens; MEMORY. */
+vit_status vit_tokenizer_read_as_open_clip(vit_tokenizer *tokenizer, const char *name,
+                                           vit_error *error);
+
 /* ---- ids -> text ---- */
 
 /* Reads the tokenizer in a directory, for decoding alone: rules of encoding that are not known do

@@ -1,6 +1,7 @@
 #include "vit/weights/text_tower.h"
 #include "vit/base/math.h"
 #include "vit/base/size.h"
+#include "vit/text/unicode.h"
 #include "vit/weights/layout/layout.h"
 #include <math.h>
 #include <string.h>
@@ -107,6 +108,12 @@ static vit_status load_tokenizer(vit_text_tower *t, const char *config, vit_erro
     if (!directory) return vit_fail_memory(error, "a path", strlen(config));
     vit_status status = vit_tokenizer_load(&t->file.tokenizer, directory, error);
     if (status == VIT_OK) status = check_tokenizer(t, directory, error);
+    if (status == VIT_OK && t->facts.simple) {
+        if (vit_tokenizer_is_clip(&t->file.tokenizer))
+            status = vit_tokenizer_read_as_open_clip(&t->file.tokenizer, directory, error);
+        else
+            t->facts.cleaning = VIT_CLEAN_NONE; /* OpenCLIP has no own one of this kind */
+    }
     vit_free(directory);
     return status;
 }
@@ -134,7 +141,8 @@ vit_status vit_text_tower_load(vit_text_tower *t, const char *path, const vit_wa
         status =
             vit_published_config(&object, &config, vit_tensors_name(file), wanted->config, error);
     if (status == VIT_OK && !object) status = no_config(path, error);
-    if (status == VIT_OK) status = vit_read_text_facts(&t->facts, object, config, error);
+    if (status == VIT_OK)
+        status = vit_read_text_facts(&t->facts, object, config, wanted->as, error);
     if (status == VIT_OK) status = load_weights(t, file, config, wanted->packs, error);
     if (status == VIT_OK) status = load_tokenizer(t, config, error);
     json_decref(object);
@@ -159,7 +167,8 @@ bool vit_text_tower_is_at(const char *path, const char *config) {
     const bool is_there =
         !vit_tensors_metadata(file, "vit.config") &&
         vit_published_config(&object, &found, vit_tensors_name(file), config, NULL) == VIT_OK &&
-        object && names_both(object) && vit_read_text_facts(&facts, object, found, NULL) == VIT_OK;
+        object && names_both(object) &&
+        vit_read_text_facts(&facts, object, found, NULL, NULL) == VIT_OK;
     json_decref(object);
     vit_free(found);
     vit_tensors_close(file);
@@ -228,12 +237,26 @@ static vit_status check_ids(const vit_encoding *e, const vit_text_tower *t, vit_
     return vit_fail(error, VIT_ERROR_ARGUMENT, "the text is empty: it has no tokens");
 }
 
+/* The ids of a text that is cleaned first. */
+static vit_status encode(vit_encoding *e, const vit_text_tower *t, const char *text, size_t length,
+                         vit_error *error) {
+    const vit_tokenizer *k = &t->file.tokenizer;
+    const size_t most = t->file.config.length;
+    vit_string clean = {0};
+    const bool cleans = length <= VIT_MOST_TEXT && vit_utf8_valid(text, length) == length;
+    if (!cleans) return vit_tokenizer_encode(e, k, text, length, most, error);
+    vit_status status = vit_text_clean(&clean, t->facts.cleaning, text, length, error);
+    if (status == VIT_OK)
+        status = vit_tokenizer_encode(e, k, clean.text, clean.length, most, error);
+    vit_string_free(&clean);
+    return status;
+}
+
 vit_status vit_text_tower_encode(vit_tower_text *out, bool *cut, const vit_text_tower *t,
                                  const char *text, size_t length, vit_error *error) {
     vit_encoding e = {0};
     *out = (vit_tower_text){0};
-    vit_status status =
-        vit_tokenizer_encode(&e, &t->file.tokenizer, text, length, t->file.config.length, error);
+    vit_status status = encode(&e, t, text, length, error);
     *cut = e.cut;
     if (status == VIT_OK && t->facts.fills) status = fill(&e, t, error);
     if (status == VIT_OK) status = check_ids(&e, t, error);

@@ -91,7 +91,8 @@ void vit_precision_here(const vit_command *command, int *precision);
     {                                                                    \
         VIT_OPTION(TEXT, "as", as, "LIBRARY"),                           \
             .help = "of weights that libraries answer differently: as\n" \
-                    "timm, hf or meta (default: their own library)"      \
+                    "timm, hf, meta or open_clip (default: their own\n"  \
+                    "library)"                                           \
     }
 #define VIT_LABELS_OPTION(settings)                                      \
     {                                                                    \

@@ -17,6 +17,14 @@ static void choose_dinov3(vit_their_config *d, bool timm) {
     VIT_SAY(d, norm_before_pool, true);
 }
 
+/* CLIP's pictures are answered alike by both libraries; their texts are not. */
+static bool is_clip(const char *own, const json_t *object) {
+    const json_t *model = json_object_get(object, "model_cfg");
+    const char *type = json_string_value(json_object_get(object, "model_type"));
+    if (is(own, "open_clip")) return model && !json_object_get(model, "init_logit_bias");
+    return is(own, "hf") && type && is(type, "clip");
+}
+
 vit_status vit_answer_as(vit_their_config *d, const char *own, const char *as, const json_t *object,
                          vit_error *error) {
     const char *name = json_string_value(json_object_get(object, "architecture"));
@@ -40,8 +48,10 @@ vit_status vit_answer_as(vit_their_config *d, const char *own, const char *as, c
         VIT_SAY(d, activation, VIT_GELU_TANH);
         return VIT_OK;
     }
+    if ((is(as, "hf") || is(as, "open_clip")) && is_clip(own, object)) return VIT_OK;
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: these weights are %s's and are not answered as %s; there is a choice for "
-                    "features of DINOv3 (timm, hf, meta) and for timm's SigLIP (timm, hf)",
+                    "features of DINOv3 (timm, hf, meta), for timm's SigLIP (timm, hf) and for the "
+                    "texts of CLIP (hf, open_clip)",
                     d->name, own, as);
 }

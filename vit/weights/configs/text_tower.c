@@ -125,6 +125,28 @@ static vit_status read_activation(vit_their_config *d, const json_t *model, cons
     return status;
 }
 
+/* "tokenizer_kwargs" {"clean": how}; models without a tokenizer of Hugging Face have OpenCLIP's. */
+static vit_status read_cleaning(vit_text_facts *f, const vit_their_config *d, const json_t *own,
+                                vit_error *error) {
+    json_t *more = NULL, *value;
+    const char *hub = "", *key;
+    vit_status status = vit_read_text(&hub, d, own, "hf_tokenizer_name", error);
+    if (status == VIT_OK) status = vit_read_object(&more, d, own, "tokenizer_kwargs", error);
+    if (status != VIT_OK) return status;
+    f->simple = !*hub;
+    f->cleaning = f->simple ? VIT_CLEAN_LOWER : VIT_CLEAN_WHITESPACE;
+    json_object_foreach(more, key, value) {
+        const char *how = json_string_value(value);
+        if (json_is_null(value) || json_is_false(value)) continue;
+        if (strcmp(key, "clean") != 0 || !how || !vit_cleaning_named(&f->cleaning, how))
+            return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                            "%s: \"%s\" in \"tokenizer_kwargs\" is not supported, expected "
+                            "\"clean\": whitespace, lower or canonicalize",
+                            d->name, key);
+    }
+    return VIT_OK;
+}
+
 static vit_status read_open_clip(vit_text_facts *f, vit_their_config *d, json_t *model,
                                  vit_error *error) {
     json_t *own = NULL;
@@ -153,6 +175,7 @@ static vit_status read_open_clip(vit_text_facts *f, vit_their_config *d, json_t 
     if (status == VIT_OK) status = vit_read_flag(&free_mask, d, own, "no_causal_mask", error);
     if (status == VIT_OK) status = read_activation(d, model, own, error);
     if (status == VIT_OK) status = read_pool(f, d, own, error);
+    if (status == VIT_OK) status = read_cleaning(f, d, own, error);
     if (ratio > 0 && ratio < 1000) d->said.mlp = (size_t)((double)d->said.dim * ratio);
     f->said = d->said;
     f->said.causal = !free_mask;
@@ -161,7 +184,23 @@ static vit_status read_open_clip(vit_text_facts *f, vit_their_config *d, json_t 
     return status;
 }
 
-vit_status vit_read_text_facts(vit_text_facts *f, json_t *object, const char *name,
+/* CLIP's ids may be those of either library. */
+static vit_status choose_ids(vit_text_facts *f, const char *as, const char *name,
+                             vit_error *error) {
+    const char *own = f->hugging_face ? "hf" : "open_clip";
+    const bool open = as && strcmp(as, "open_clip") == 0;
+    if (!as || strcmp(as, own) == 0) return VIT_OK;
+    if (f->fills || (!open && strcmp(as, "hf") != 0))
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: texts of this model are read as %s reads them, not as %s; there is a "
+                        "choice for CLIP (hf, open_clip)",
+                        name, own, as);
+    f->simple = open;
+    f->cleaning = open ? VIT_CLEAN_LOWER : VIT_CLEAN_NONE;
+    return VIT_OK;
+}
+
+vit_status vit_read_text_facts(vit_text_facts *f, json_t *object, const char *name, const char *as,
                                vit_error *error) {
     vit_their_config d;
     json_t *model = NULL;
@@ -172,5 +211,5 @@ vit_status vit_read_text_facts(vit_text_facts *f, json_t *object, const char *na
         status =
             model ? read_open_clip(f, &d, model, error) : read_hugging_face(f, &d, object, error);
     vit_their_config_clear(&d);
-    return status;
+    return status == VIT_OK ? choose_ids(f, as, name, error) : status;
 }

@@ -2,6 +2,7 @@
 #ifndef VIT_WEIGHTS_CONFIGS_TEXT_TOWER_H
 #define VIT_WEIGHTS_CONFIGS_TEXT_TOWER_H
 
+#include "vit/text/clean.h"
 #include "vit/weights/configs/their_config.h"
 
 /* The token whose state a text's embedding is made of. */
@@ -18,12 +19,15 @@ typedef struct vit_text_facts {
     size_t end; /* of VIT_TEXT_END */
     size_t pad; /* fills texts up where the tokenizer does not say with what */
     bool fills; /* all texts are filled up to the greatest length, and what fills them is read */
-    bool hugging_face; /* whose config it is; else OpenCLIP's */
+    bool hugging_face;     /* whose config it is; else OpenCLIP's */
+    vit_cleaning cleaning; /* of texts, before the tokenizer */
+    bool simple;           /* with CLIP's vocabulary, OpenCLIP's own tokenizer reads them */
 } vit_text_facts;
 
-/* object: config.json or open_clip_config.json, which messages call `name`. Errors: UNSUPPORTED for
- * a model without a tower of texts that is known; FORMAT, MEMORY. */
+/* object: config.json or open_clip_config.json, which messages call `name`. as: the library whose
+ * ids texts get, "hf" or "open_clip"; NULL: the config's. Errors: UNSUPPORTED for a model without a
+ * tower of texts that is known, and for another library; FORMAT, MEMORY. */
 vit_status vit_read_text_facts(vit_text_facts *out, json_t *object, const char *name,
-                               vit_error *error);
+                               const char *as, vit_error *error);
 
 #endif
