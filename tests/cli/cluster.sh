@@ -8,7 +8,7 @@ command -v mpicc >/dev/null && command -v mpirun >/dev/null ||
 [ "$BUILD" = "$tree/build" ] || why="it is for the build without other flags"
 [ -z "$why" ] || { skips "training on several processes" "$why"; exit 0; }
 env -u BUILD make -s -C "$tree" MPI=1 FLAGS=kept build/mpi/bin/vit-train \
-    build/mpi/bin/vit-evaluate \
+    build/mpi/bin/vit-evaluate build/mpi/bin/vit-classify \
     >said 2>&1 || { result "make MPI=1" 1; exit 1; }
 mpi=$tree/build/mpi/bin
 . "$tree/scripts/cluster"
@@ -43,6 +43,22 @@ sed 's/"seconds.*//' out >one.json
 run 0 "*" "*" launch 3 "$mpi/vit-evaluate" --model one.safetensors --data grey --json
 sed 's/"seconds.*//' out >some.json
 check "the same figures" cmp one.json some.json
+
+for i in 1 2 3 4 5 6 7 8 9 10; do ls "$fixtures"/image_*.jpg "$fixtures"/image_*.png; done >list
+echo nowhere.png >>list
+classify="$mpi/vit-classify --model one.safetensors --threads 1 --files-from list"
+run 1 "*" "could not be read" $classify --json
+mv out one.json
+run 1 "*" "could not be read" launch 1 $classify --json : -np 1 env VIT_CPU=scalar $classify --json
+check "the same answers in the same order, whichever rank is faster" cmp one.json out
+run 1 "*" "*" $classify --embed --out one.npy
+mv out one.rows
+run 1 "*" "*" launch 3 $classify --embed --out some.npy
+check "the same embeddings" cmp one.npy some.npy
+check "and their rows" cmp one.rows out
+head -1 list >list.one && cp list.one list
+run 0 "*" "" launch 3 $classify --format csv
+check "more ranks than pictures" test "$(wc -l <out)" -gt 1
 
 cp -r grey other
 printf '\001' | dd of=other/train-images-idx3-ubyte bs=1 seek=100 conv=notrunc 2>/dev/null

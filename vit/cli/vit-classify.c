@@ -155,7 +155,10 @@ typedef struct classifier {
     bool answered;              /* an answer was written as text */
     uint64_t seen, failed;      /* pictures so far, and those that could not be read */
     uint64_t total, from, to;   /* pictures: all, 0 if not counted; this process's part of them */
+    uint64_t skipped;           /* pictures of other ranks before the next one */
     vit_cluster *cluster;       /* NULL: this process alone */
+    vit_deal *deal;             /* gives the ranks their parts */
+    vit_kept_output kept;       /* with a cluster: standard output until all have answered */
     int exit_status;
 } classifier;
 
@@ -283,7 +286,7 @@ static bool write_answer(classifier *c, const vit_answered *a) {
     const settings *s = c->settings;
     if (s->out) {
         if (a->failure) vit_say(&command, a->failure->message);
-        return add_row(c, a) && vit_answer_row(&command, a, c->seen + (c->cluster ? c->from : 0));
+        return add_row(c, a) && vit_answer_row(&command, a, c->skipped + c->seen);
     }
     if (s->embed) return vit_answer_embedding(&command, a);
     if (writes(s, FORMAT_JSON)) return vit_answer_json(&command, a);
@@ -379,10 +382,12 @@ static vit_status add_picture(classifier *c, char *name, vit_answer *problem, vi
     return status;
 }
 
-/* The window is answered when it is full, and when the list has no next name yet: its writer may be
- * waiting for the answers. */
-static vit_status answer_pictures(classifier *c, vit_pictures *pictures, vit_error *error) {
-    for (uint64_t at = 0; at < c->to; at++) {
+/* Answers the pictures before number c->to; *at: the number of the next one in the list. The window
+ * is answered when it is full, and when the list has no next name yet: its writer may be waiting
+ * for the answers. */
+static vit_status answer_part(classifier *c, vit_pictures *pictures, uint64_t *at,
+                              vit_error *error) {
+    for (; *at < c->to; ++*at) {
         vit_status status = VIT_OK;
         vit_answer problem = {0};
         char *name;
@@ -391,7 +396,7 @@ static vit_status answer_pictures(classifier *c, vit_pictures *pictures, vit_err
         if (status == VIT_OK) status = vit_pictures_next(pictures, &name, &problem.error, error);
         if (status != VIT_OK) return status;
         if (!name) break;
-        if (at < c->from) {
+        if (*at < c->from) {
             vit_free(name);
             continue;
         }
@@ -399,6 +404,28 @@ static vit_status answer_pictures(classifier *c, vit_pictures *pictures, vit_err
         if (status != VIT_OK) return status;
     }
     return answer_window(c, error);
+}
+
+/* Answers the parts that this process is dealt, one after the other. */
+static vit_status answer_pictures(classifier *c, vit_pictures *pictures, vit_error *error) {
+    const uint64_t base = c->from;
+    uint64_t at = 0, first, end;
+    vit_status status = vit_deal_open(&c->deal, c->cluster, c->to - c->from, error);
+    if (status != VIT_OK) return status;
+    status = vit_deal_next(c->deal, &first, &end, error);
+    while (status == VIT_OK && first < end) {
+        c->from = base + first;
+        c->to = base + end;
+        c->answered = c->from > 0;
+        if (c->cluster) c->skipped = first - c->seen;
+        status = answer_part(c, pictures, &at, error);
+        if (status == VIT_OK && c->cluster)
+            status = vit_output_end_part(&c->kept, end - first, error);
+        if (status == VIT_OK) status = vit_deal_next(c->deal, &first, &end, error);
+    }
+    vit_error ignored;
+    const vit_status ended = vit_deal_end(c->deal, status == VIT_OK ? error : &ignored);
+    return status == VIT_OK ? ended : status;
 }
 
 static vit_status answer_all(classifier *c, int count, char **names, vit_error *error) {
@@ -409,10 +436,13 @@ static vit_status answer_all(classifier *c, int count, char **names, vit_error *
     vit_status status = vit_pictures_open(&pictures, names, (size_t)count, s->files_from, s->null,
                                           s->recursive, error);
     if (status != VIT_OK) return status;
-    c->answered = c->from > 0;
-    if (writes(s, FORMAT_CSV) && c->from == 0 && !vit_answer_csv_head(&command, c->top))
+    const bool is_first = c->from == 0 && vit_cluster_rank(c->cluster) == 0;
+    if (writes(s, FORMAT_CSV) && is_first && !vit_answer_csv_head(&command, c->top))
         c->exit_status = VIT_EXIT_FAILED;
-    status = answer_pictures(c, &pictures, error);
+    if (c->cluster) status = vit_output_keep(&c->kept, error);
+    status = vit_cluster_agree(c->cluster, status, error);
+    if (status == VIT_OK) status = answer_pictures(c, &pictures, error);
+    if (c->cluster && c->kept.file) vit_output_restore(&c->kept);
     if (status == VIT_OK && c->seen == 0 && c->total == 0) {
         status =
             vit_fail(error, VIT_ERROR_ARGUMENT,
@@ -420,7 +450,7 @@ static vit_status answer_all(classifier *c, int count, char **names, vit_error *
     }
     vit_string_add(&text, "left out in directories: %s that are not named as pictures are",
                    vit_format_count(number, pictures.left_out));
-    if (pictures.left_out > 0 && c->from == 0 && !text.failed) vit_say(&command, text.text);
+    if (pictures.left_out > 0 && is_first && !text.failed) vit_say(&command, text.text);
     vit_string_free(&text);
     vit_pictures_close(&pictures);
     return status;
@@ -430,14 +460,15 @@ static vit_status answer_all(classifier *c, int count, char **names, vit_error *
 static void say_failed(const classifier *c) {
     char failed[32], pictures[32];
     vit_string text = {0};
-    if (c->failed == 0 || c->seen == 1) return;
+    const uint64_t seen = c->cluster ? c->total : c->seen;
+    if (c->failed == 0 || seen == 1) return;
     vit_string_add(&text, "%s of %s pictures could not be read",
-                   vit_format_count(failed, c->failed), vit_format_count(pictures, c->seen));
+                   vit_format_count(failed, c->failed), vit_format_count(pictures, seen));
     if (!text.failed) vit_say(&command, text.text);
     vit_string_free(&text);
 }
 
-/* Which of the pictures this process answers: its shard, or its rank's part, or all. */
+/* Which of the pictures this process answers: its shard, or what its rank is dealt, or all. */
 static vit_status choose_share(classifier *c, int count, char **names, vit_error *error) {
     const settings *s = c->settings;
     vit_pictures pictures;
@@ -452,11 +483,11 @@ static vit_status choose_share(classifier *c, int count, char **names, vit_error
     if (status != VIT_OK) return status;
     status = vit_pictures_count(&pictures, &c->total, error);
     vit_pictures_close(&pictures);
-    const bool is_shard = s->shard.schedule > 0;
-    const uint64_t part = is_shard ? s->shard.steps - 1 : (uint64_t)vit_cluster_rank(c->cluster);
-    const uint64_t parts = is_shard ? s->shard.schedule : (uint64_t)vit_cluster_size(c->cluster);
-    c->from = part * c->total / parts;
-    c->to = (part + 1) * c->total / parts;
+    c->to = c->total;
+    if (s->shard.schedule > 0) {
+        c->from = (s->shard.steps - 1) * c->total / s->shard.schedule;
+        c->to = s->shard.steps * c->total / s->shard.schedule;
+    }
     uint64_t first = c->total;
     if (status == VIT_OK) status = vit_cluster_broadcast(c->cluster, &first, sizeof first, error);
     if (status == VIT_OK && first != c->total)
@@ -465,44 +496,15 @@ static vit_status choose_share(classifier *c, int count, char **names, vit_error
     return status;
 }
 
-/* What a rank tells rank 0 when it has answered its pictures. */
-typedef struct outcome {
-    uint64_t seen, failed;
-    int exit_status;
-} outcome;
-
-/* Another rank's answers go to standard output, its rows follow in the matrix. */
-static vit_status take_part(classifier *c, int rank, vit_error *error) {
-    outcome o;
-    vit_status status = vit_output_take(c->cluster, rank, error);
-    if (status == VIT_OK) status = vit_cluster_receive(c->cluster, &o, sizeof o, rank, error);
-    if (status != VIT_OK) return status;
-    const size_t before = (size_t)c->seen * c->width, more = (size_t)o.seen * c->width;
-    if (c->settings->out) {
-        float *grown = vit_realloc(c->matrix, before, before + more, sizeof *c->matrix);
-        if (!grown) return vit_fail_memory(error, "the embeddings", more * sizeof *grown);
-        c->matrix = grown;
-        status = vit_cluster_receive(c->cluster, grown + before, more * sizeof *grown, rank, error);
-    }
-    c->seen += o.seen;
-    c->failed += o.failed;
-    if (o.exit_status != VIT_EXIT_OK) c->exit_status = o.exit_status;
-    return status;
-}
-
-/* Brings the answers of all ranks to rank 0, in the order of the pictures. kept: standard output of
- * the others. */
-static vit_status join_parts(classifier *c, FILE *kept, vit_error *error) {
-    const outcome o = {c->seen, c->failed, c->exit_status};
-    vit_status status = VIT_OK;
-    for (int r = 1; !kept && r < vit_cluster_size(c->cluster) && status == VIT_OK; r++)
-        status = take_part(c, r, error);
-    if (!kept) return status;
-    status = vit_output_send(c->cluster, kept, error);
-    if (status == VIT_OK) status = vit_cluster_send(c->cluster, &o, sizeof o, 0, error);
-    if (status == VIT_OK && c->settings->out)
-        status = vit_cluster_send(c->cluster, c->matrix,
-                                  (size_t)c->seen * c->width * sizeof *c->matrix, 0, error);
+/* Brings the answers of all ranks together, if there are several. */
+static vit_status join_parts(classifier *c, vit_error *error) {
+    double sums[] = {(double)c->failed, c->exit_status != VIT_EXIT_OK};
+    if (!c->cluster) return VIT_OK;
+    vit_status status = vit_output_join(&c->kept, c->cluster, c->deal, c->total,
+                                        c->settings->out ? &c->matrix : NULL, c->width, error);
+    if (status == VIT_OK) status = vit_cluster_sum(c->cluster, sums, VIT_COUNT(sums), error);
+    c->failed = (uint64_t)sums[0];
+    if (sums[1] > 0) c->exit_status = VIT_EXIT_FAILED;
     return status;
 }
 
@@ -511,7 +513,6 @@ static int run(const settings *s, int pictures, char **names) {
     classifier c = {.settings = s};
     vit_writer *writer;
     vit_error error;
-    FILE *kept = NULL;
     vit_status status = VIT_OK;
     if (s->shard.schedule == 0) status = vit_cluster_open(&c.cluster, &error);
     const bool is_first = vit_cluster_rank(c.cluster) == 0;
@@ -522,13 +523,12 @@ static int run(const settings *s, int pictures, char **names) {
     status = vit_cluster_agree(c.cluster, status, &error);
     if (status == VIT_OK) status = choose_share(&c, pictures, names, &error);
     status = vit_cluster_agree(c.cluster, status, &error);
-    if (status == VIT_OK && !is_first && !(kept = vit_output_keep()))
-        status = vit_fail_errno(&error, errno, "a temporary file for the answers");
     if (status == VIT_OK) status = answer_all(&c, pictures, names, &error);
     status = vit_cluster_agree(c.cluster, status, &error);
-    if (status == VIT_OK) status = join_parts(&c, kept, &error);
+    if (status == VIT_OK) status = join_parts(&c, &error);
     if (status == VIT_OK && s->out && is_first) {
-        const size_t rows = (size_t)c.seen, tokens = c.tokens > 0 ? c.tokens : 1;
+        const size_t rows = (size_t)(c.cluster ? c.total : c.seen),
+                     tokens = c.tokens > 0 ? c.tokens : 1;
         const size_t shape[] = {rows, tokens, c.width / tokens}, plain[] = {rows, c.width};
         const bool one = c.tokens > 0 && rows == 1;
         status = vit_npy_write(s->out, c.matrix, c.tokens > 0 ? shape + one : plain,
@@ -540,7 +540,8 @@ static int run(const settings *s, int pictures, char **names) {
     }
     if (is_first) say_failed(&c);
     close_classifier(&c);
-    if (kept) fclose(kept);
+    vit_deal_close(c.deal);
+    vit_output_close(&c.kept);
     vit_cluster_close(c.cluster, status);
     return c.exit_status;
 }

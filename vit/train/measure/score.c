@@ -2,6 +2,7 @@
 #include "vit/base/order.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/cluster/deal.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/ops/loss.h"
 #include <math.h>
@@ -121,32 +122,26 @@ static void count_answers(vit_score *score, const float *logits, float *probabil
 
 /* ---- ranks ---- */
 
-/* What this rank does of `count` answers, of `size` bytes each. */
-typedef struct part {
-    size_t from, count;
-    size_t *at; /* [ranks + 1] where the ranks' answers begin, in bytes; owned; NULL: one process */
-} part;
+typedef vit_status answer_function(void *context, size_t first, size_t count, vit_error *error);
 
-static vit_status divide(part *p, vit_cluster *cluster, size_t count, size_t size,
-                         vit_error *error) {
-    const size_t ranks = (size_t)vit_cluster_size(cluster);
-    const size_t rank = (size_t)vit_cluster_rank(cluster);
-    *p = (part){0, count, NULL};
-    if (!cluster) return VIT_OK;
-    p->at = vit_alloc(ranks + 1, sizeof *p->at);
-    if (!p->at) return vit_fail_memory(error, "the ranks' parts", (ranks + 1) * sizeof *p->at);
-    for (size_t r = 0; r <= ranks; r++) p->at[r] = r * count / ranks * size;
-    p->from = rank * count / ranks;
-    p->count = (rank + 1) * count / ranks - p->from;
-    return VIT_OK;
-}
-
-/* Gives all ranks all answers, if all have their own. */
-static vit_status unite(part *p, vit_cluster *cluster, void *answers, vit_status status,
-                        vit_error *error) {
-    status = vit_cluster_agree(cluster, status, error);
-    if (status == VIT_OK && cluster) status = vit_cluster_share(cluster, answers, p->at, error);
-    vit_free(p->at);
+/* Calls the function for parts of `count` records, one after the other; several ranks share them.
+ * answers: [count] of `size` bytes each, which the function sets; all ranks then have all. */
+static vit_status answer_all(vit_cluster *cluster, answer_function *function, void *context,
+                             void *answers, size_t count, size_t size, vit_error *error) {
+    uint64_t first = 0, end = 0;
+    vit_deal *deal;
+    vit_status status = vit_deal_open(&deal, cluster, count, error);
+    if (status != VIT_OK) return status;
+    status = vit_deal_next(deal, &first, &end, error);
+    while (status == VIT_OK && first < end) {
+        status = function(context, (size_t)first, (size_t)(end - first), error);
+        if (status == VIT_OK) status = vit_deal_next(deal, &first, &end, error);
+    }
+    vit_error other;
+    const vit_status ended = vit_deal_end(deal, status == VIT_OK ? error : &other);
+    status = vit_cluster_agree(cluster, status == VIT_OK ? ended : status, error);
+    if (status == VIT_OK) status = vit_deal_unite(deal, answers, size, error);
+    vit_deal_close(deal);
     return status;
 }
 
@@ -160,6 +155,7 @@ typedef struct text_answer {
 typedef struct texts_source {
     records_source records;
     const vit_stack *decoder;
+    vit_inference *inference;
     text_answer *answers; /* [count] */
 } texts_source;
 
@@ -193,18 +189,20 @@ static void answer_texts(const vit_state *state, size_t first, size_t count, voi
     }
 }
 
+static vit_status answer_part_of_texts(void *context, size_t first, size_t count,
+                                       vit_error *error) {
+    texts_source own = *(const texts_source *)context;
+    own.records.first += first;
+    own.answers += first;
+    return vit_inference_visit(own.inference, take_texts, answer_texts, &own, count, error);
+}
+
 static vit_status score_texts(vit_score *score, vit_inference *inference, const vit_config *config,
                               const records_source *records, size_t count, vit_error *error) {
-    texts_source t = {*records, &config->decoder, vit_alloc(count, sizeof *t.answers)};
+    texts_source t = {*records, &config->decoder, inference, vit_alloc(count, sizeof *t.answers)};
     if (!t.answers) return vit_fail_memory(error, "answers", count * sizeof *t.answers);
-    part p;
-    vit_status status = divide(&p, score->cluster, count, sizeof *t.answers, error);
-    texts_source own = t;
-    own.records.first = p.from;
-    own.answers = t.answers + p.from;
-    if (status == VIT_OK && p.count > 0)
-        status = vit_inference_visit(inference, take_texts, answer_texts, &own, p.count, error);
-    status = unite(&p, score->cluster, t.answers, status, error);
+    vit_status status = answer_all(score->cluster, answer_part_of_texts, &t, t.answers, count,
+                                   sizeof *t.answers, error);
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
         const text_answer *a = &t.answers[i];
         score->images++;
@@ -224,18 +222,19 @@ static vit_status score_texts(vit_score *score, vit_inference *inference, const 
     return status;
 }
 
-/* logits [count][classes] of a batch. */
-static vit_status answer_batch(float *logits, vit_inference *inference, size_t classes,
-                               const records_source *batch, size_t count, vit_cluster *cluster,
-                               vit_error *error) {
-    part p;
-    records_source own = *batch;
-    vit_status status = divide(&p, cluster, count, classes * sizeof *logits, error);
-    own.first += p.from;
-    if (status == VIT_OK && p.count > 0)
-        status = vit_inference_run(inference, logits + p.from * classes, NULL, normalise, &own,
-                                   p.count, error);
-    return unite(&p, cluster, logits, status, error);
+typedef struct batch_source {
+    records_source records;
+    vit_inference *inference;
+    size_t classes;
+    float *logits; /* [records][classes] */
+} batch_source;
+
+static vit_status answer_part_of_batch(void *context, size_t first, size_t count,
+                                       vit_error *error) {
+    batch_source own = *(const batch_source *)context;
+    own.records.first += first;
+    return vit_inference_run(own.inference, own.logits + first * own.classes, NULL, normalise,
+                             &own.records, count, error);
 }
 
 vit_status vit_score_records(vit_score *score, vit_inference *inference, const vit_config *config,
@@ -254,9 +253,11 @@ vit_status vit_score_records(vit_score *score, vit_inference *inference, const v
     vit_status status = VIT_OK;
     for (size_t first = 0; first < count && status == VIT_OK; first += batch) {
         const size_t n = count - first < batch ? count - first : batch;
-        records_source source = {data, records, numbers, first, table};
-        status =
-            answer_batch(logits, inference, config->classes, &source, n, score->cluster, error);
+        batch_source own = {
+            {data, records, numbers, first, table}, inference, config->classes, logits};
+        const records_source source = own.records;
+        status = answer_all(score->cluster, answer_part_of_batch, &own, logits, n,
+                            config->classes * sizeof *logits, error);
         for (size_t i = 0; i < n && status == VIT_OK && score->only_numbers; i++)
             status = check(logits + i * config->classes, config->classes, &source, i, error);
         if (status == VIT_OK)
