@@ -54,8 +54,8 @@ def steps(page):
         do { seen.push(page.pass + page.current.index); at("next").click(); }
         while (seen.at(-1) !== page.pass + page.current.index);
         return [seen.length, new Set(seen).size, page.pass]; })()""")
-    count = page.get("""library.matrices.filter((m) => m.pass === "forward" || m.pass === "backward" ||
-        m.pass === "step" && m.operands.length === 4).length""")
+    count = page.get("""library.matrices.filter((m) => m.pass === "forward" ||
+        m.pass === "backward" || m.pass === "step" && m.operands.length === 4).length""")
     check("Next goes through all matrices, forward, backward and of the step",
           seen == [count, count, "step"], (seen, count))
     page.click("#again")
@@ -77,8 +77,9 @@ def changes(page):
           page.get("library.element(library.find(3, 'P'), 1, 1, 2)") == .75)
     changed = page.get("""library.matrices.filter((m) => m.changed && m.pass === "forward")
         .map((m) => m.block + m.symbol).join(" ")""").split()
-    check("what follows is marked as changed", {"3P", "3head", "4X", "6z_6", "7loss"} <= set(changed)
-          and not {"3S", "3Q", "2z_2"} & set(changed), changed)
+    follows, precedes = {"3P", "3head", "4X", "6z_6", "7loss"}, {"3S", "3Q", "2z_2"}
+    check("what follows is marked as changed",
+          follows <= set(changed) and not precedes & set(changed), changed)
     page.shot("build/wasm/lecture-changed.png", whole=True)
     page.click("#forget")
     check("and nothing when all changes are forgotten",
@@ -97,7 +98,8 @@ def formulas(page):
             ("causal", "head", "softmax(Q K^T / sqrt(d_k)) V", "mask missing"),
             ("sum", "head", "cat(head_1, ..., head_h) W^O + b^O", "residual missing")]:
         page.get(f"""(at("target").value = "{target}", at("scale").value = "{scale}",
-            at("target").dispatchEvent(new Event("change")), at("source").value = "{formula}", 1)""")
+            at("target").dispatchEvent(new Event("change")),
+            at("source").value = "{formula}", 1)""")
         page.click("#compare button")
         said = page.get("({...at('verdict').dataset})")
         check(f"{target}: {formula}: {'right' if want == 'true' else want}",

@@ -11,6 +11,9 @@ const HEAD_OPTIONS = {
     qq: ["Q twice", () => "Q Q^T compares queries with queries. The keys are K: Q K^T."],
     kk: ["K twice", () => "K K^T compares keys with keys. The queries are Q: Q K^T."],
     xx: ["no projection", () => "X X^T compares the tokens themselves, without W^Q and W^K. Write Q K^T."],
+    vk: ["V in place of Q", () => "V K^T compares values with keys. The queries are Q: Q K^T."],
+    kv: ["roles of Q, K and V", () => "K V^T compares keys with values. Queries are compared with keys: Q K^T."],
+    vq: ["roles of Q, K and V", () => "V Q^T compares values with queries. Queries are compared with keys: Q K^T."],
     qv: ["V in place of K", () => "Q V^T compares queries with values. The keys are K: Q K^T."],
   },
   norm: {
@@ -49,6 +52,7 @@ const HEAD_OPTIONS = {
 const SCALES = [
   ["none", "scale missing", () => 1, (s) => `The scores are not divided by ${s.root}. Without it they are large, and the softmax is nearly one 1 and zeros.`],
   ["after", "scaled after the softmax", () => 1, (s) => `The result is divided by ${s.root}, after the softmax. The scores have to be, before it.`],
+  ["afterTimes", "scaled after the softmax", () => 1, (s) => `The result is multiplied by ${s.root}, after the softmax. The scores have to be divided by it, before the softmax.`],
   ["head", "scale of a head", (s) => s.d_k ** -.5, (s) => `The scores are divided by sqrt(d_k) = ${round(s.d_k ** .5)}, as in the paper. The course's code, and this network, divide by sqrt(D) = ${round(s.D ** .5)}.`],
   ["dim", "scale of the whole width", (s) => s.D ** -.5, (s) => `The scores are divided by sqrt(D) = ${round(s.D ** .5)}, D being the width of all heads. The formula has the width of one head: sqrt(d_k) = ${round(s.d_k ** .5)}.`],
   ["square", "square root missing", (s) => 1 / s.width, (s) => `The scores are divided by ${s.width} itself. It is its square root: ${s.root}.`],
@@ -87,7 +91,7 @@ const keeps = { lower: (i, j) => j <= i, upper: (i, j) => j >= i, strict: (i, j)
 
 function scoresOf(choice, p) {
   const [a, b] = { qk: [p.Q, p.K], kq: [p.K, p.Q], qq: [p.Q, p.Q], kk: [p.K, p.K], xx: [p.X, p.X],
-    qv: [p.Q, p.V] }[choice];
+    qv: [p.Q, p.V], vk: [p.V, p.K], kv: [p.K, p.V], vq: [p.V, p.Q] }[choice];
   return multiply(a, transpose(b));
 }
 
@@ -133,6 +137,7 @@ function headResult(choice, p, s) {
     if (value) x = multiply(choice.value === "left" ? transpose(x) : x, value);
   }
   if (choice.scale === "after") x = map(x, (v) => v * right);
+  if (choice.scale === "afterTimes") x = map(x, (v) => v / right);
   if (choice.out === "mean") x = map(x, (v) => v / s.n);
   if (choice.out === "turned") x = transpose(x);
   if (choice.out === "plus" && hasShape(x, p.V)) x = elementwise(x, p.V, (a, b) => a + b, "+");
@@ -205,16 +210,16 @@ const sumTarget = () => ({ options: SUM_OPTIONS, result: sumResult });
 const rightChoice = (options) => Object.fromEntries(Object.entries(options)
   .map(([part, all]) => [part, Object.keys(all).find((name) => all[name] === null)]));
 
-/* All choices with `count` mistakes, in the order of the tables. */
-function* choices(options, count, from = 0) {
+/* All choices with `count` mistakes, in the order of the tables; of each part the first `most`. */
+function* choices(options, count, most, from = 0) {
   const parts = Object.keys(options);
   if (count === 0) {
     yield {};
     return;
   }
   for (let k = from; k < parts.length; k++)
-    for (const name of Object.keys(options[parts[k]]).filter((one) => options[parts[k]][one]))
-      for (const rest of choices(options, count - 1, k + 1)) yield { [parts[k]]: name, ...rest };
+    for (const name of Object.keys(options[parts[k]]).filter((one) => options[parts[k]][one]).slice(0, most))
+      for (const rest of choices(options, count - 1, most, k + 1)) yield { [parts[k]]: name, ...rest };
 }
 
 /* The results of variations at a place, for the next formula that is compared there. */
@@ -239,8 +244,9 @@ function resultOf(target, choice, place, setting) {
    places: [{name, text}]; null: none. values: [places]. */
 function searchMistakes(target, places, values, setting, most = 3) {
   const right = rightChoice(target.options);
+  if (values.some((x) => isNumber(x) || x.at.every(Number.isNaN))) return null;
   for (let count = 1; count <= most; count++)
-    for (const wrong of choices(target.options, count)) {
+    for (const wrong of choices(target.options, count, count < 3 ? Infinity : 4)) {
       const choice = { ...right, ...wrong };
       const fits = places.every((place, k) => {
         const result = resultOf(target, choice, place, setting);
