@@ -162,6 +162,25 @@ else
     skips "ONNX Runtime has the same weights from both" "no onnxruntime"
 fi
 
+# ---- readers: the directory again, with other weights ----
+
+for reader in trocr_base trocr_small gpt2; do
+    from=$fixtures/readers/$reader
+    for type in int8 bf16; do
+        given vit-convert --dtype $type --layout hf "$from" read-$type
+        given vit-convert --dtype f32 --layout hf read-$type read-$type-wide
+    done
+    vit-read --model "$from" --precision int8 --json "$from/picture.png" >want
+    vit-read --model read-int8 --json "$from/picture.png" >got
+    check "$reader reads in int8 as its floats do" cmp got want
+    vit-read --model read-bf16-wide --json "$from/picture.png" >want
+    vit-read --model read-bf16 --json "$from/picture.png" >got
+    check "$reader reads in bfloat16 as the same numbers do" cmp got want
+    rm -rf read-*
+done
+run 1 "" "name the directory that holds all of them" \
+    vit-convert --layout hf "$fixtures/readers/trocr_base/model.safetensors" some
+
 # ---- what is damaged ----
 
 python3 - eight.safetensors <<'END'

@@ -73,6 +73,7 @@ VIT_SCORING_SOFTMAX * whether a picture has one class
 VIT_SCORING_SIGMOID * whether a picture has any number of classes
 VIT_SCORING_NONE vit/cli/parts/answers.c whether there are numbers instead of classes
 VIT_TARGET_HF vit/weights/export/describe.c the one library whose config says what scores are
+VIT_TARGET_HF vit/api/model_convert.c the one library that publishes readers
 VIT_TREE_TRAIN datasets/tree_check.c whether pictures of the part train
 VIT_PRECISION_F32 vit/train/open.c the value that an option has when it is not given
 VIT_PRECISION_F32 vit/api/model.c the same

@@ -1,4 +1,5 @@
 /* vit_convert: a model in another library's layout, or as one file of ours in another type. */
+#include "vit/api/convert_reader.h"
 #include "vit/api/words.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/size.h"
@@ -268,6 +269,8 @@ static vit_status convert(conversion *c, vit_error *error) {
     vit_status status = check_options(c, error);
     if (status == VIT_OK) status = load(c, error);
     if (status != VIT_OK) return status;
+    if (o->layout && c->target == VIT_TARGET_HF && c->model.tokenizer.count > 0)
+        return vit_convert_reader(o->in, o->out, &c->model, c->dtype, error);
     if (o->layout &&
         (vit_config_has_decoder(&c->model.config) || !vit_config_takes_pictures(&c->model.config)))
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -275,7 +278,7 @@ static vit_status convert(conversion *c, vit_error *error) {
                         "pictures%s",
                         o->in, o->layout,
                         c->model.tokenizer.count > 0
-                            ? ""
+                            ? ": --layout hf writes it as it is published, with smaller weights"
                             : ": without --layout it becomes a file of this library");
     return o->layout ? export(c, error)
                      : vit_model_file_save_as(o->out, &c->model, c->dtype, error);

@@ -491,7 +491,8 @@ vit_status vit_model_file_save_as(const char *path, const vit_model_file *m, vit
     if (m->tokenizer.count > 0)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: a model file has no place for the tokenizer of a published reader: "
-                        "vit-read and vit-info take its directory as it is",
+                        "vit-read and vit-info take its directory as it is, and --layout hf writes "
+                        "one with smaller weights",
                         path);
     vit_format_double(temperature, m->temperature);
     vit_format_double(threshold, m->threshold);

@@ -182,6 +182,10 @@ vit_status vit_binding_check(const vit_binding *binding, const vit_table *table,
 /* Sets `stored` of the table's rows: of those that only copy tensors of one type, by that type. */
 void vit_binding_stored(const vit_binding *binding, vit_table *table);
 
+/* Whether the tensor of that name is stored as the outputs of a WEIGHT of a block, [out][in], or
+ * some of them: int8 rounds it. */
+bool vit_binding_rounds(const vit_binding *binding, const vit_table *table, const char *tensor);
+
 /* Fills the store with the tensors, after vit_binding_check. Errors: FORMAT for an element that is
  * not finite; those of reading; MEMORY. */
 vit_status vit_binding_load(const vit_store *store, const vit_binding *binding, const char *config,

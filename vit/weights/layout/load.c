@@ -305,6 +305,20 @@ void vit_binding_stored(const vit_binding *b, vit_table *table) {
     }
 }
 
+bool vit_binding_rounds(const vit_binding *b, const vit_table *table, const char *tensor) {
+    for (size_t j = 0; j < b->count; j++) {
+        const vit_source *s = &b->sources[j];
+        if (strcmp(s->tensor->name, tensor) != 0) continue;
+        for (size_t i = 0; i < table->count; i++) {
+            const char *ours = table->rows[i].rounds ? name_here(b, &table->rows[i]) : NULL;
+            if (ours && means(s->ours, ours))
+                return !vit_reshapes[s->row->reshape].transposes &&
+                       !vit_joins[s->row->join].columns;
+        }
+    }
+    return false;
+}
+
 vit_status vit_binding_load(const vit_store *store, const vit_binding *b, const char *config,
                             vit_error *error) {
     for (size_t i = 0; i < store->table->count; i++) {
