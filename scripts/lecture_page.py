@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Puts the page of the lecture together: one file that a browser opens from a disk, with its
-styles, scripts, library and model in it. usage: scripts/lecture_page.py OUT PAGE.html LIBRARY.js MODEL
+styles, scripts, library and model in it.
+usage: scripts/lecture_page.py OUT PAGE.html LIBRARY.js MODEL
 LIBRARY.wasm lies beside LIBRARY.js."""
 import base64
 import pathlib

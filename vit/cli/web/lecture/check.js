@@ -6,6 +6,7 @@ const textOf = (statement, node) => statement.text.slice(node.from, node.to).tri
 
 /* ---- repairing: the smallest change that makes the formula right ---- */
 
+const MOST_REPAIRS = 4000;
 const isProduct = (node) => node.kind === "binary" && ["*", "@"].includes(node.sign);
 const turnedNode = (node) => node.kind === "turned" ? node.of : { ...node, kind: "turned", of: node };
 const withPower = (text) => /^\w+$/.test(text) ? `${text}^T` : `(${text})^T`;
@@ -81,7 +82,9 @@ function valuesOf(statements, places) {
    mistakes which have names. []: none. */
 function repairFormula(statements, places, target, setting, isUnfit) {
   const fitting = [];
+  let tried = 0;
   for (const one of allRepairs(statements, isUnfit)) {
+    if (++tried > MOST_REPAIRS) break; // of a long formula
     const values = valuesOf(one.statements, places);
     if (!values || !places.every((place, k) => hasShape(values[k], place.want))) continue;
     if (places.every((place, k) => isSame(values[k], place.want))) return one.mistakes;

@@ -16,7 +16,7 @@ function mathNodes(text) {
     }
     whole.append(d + (GREEK[word] || word) + (prime ? "′" : ""));
     if (sign) whole.append(Object.assign(document.createElement(sign === "^" ? "sup" : "sub"), { textContent: index }));
-    if (turned) whole.append(Object.assign(document.createElement("sup"), { textContent: "T" }));
+    if (turned) whole.append(Object.assign(document.createElement("sup"), { textContent: "⊤" }));
   }
   return whole;
 }

@@ -93,7 +93,8 @@ const CALLS = {
   },
   ones: (node, names) => {
     const n = evaluate(node.list[0], names);
-    return { ...matrix(n, node.list.length > 1 ? evaluate(node.list[1], names) : n, () => 1), isMask: true };
+    if (!(n >= 1 && n <= 1000)) throw new FormulaError("ones has 1 to 1000 rows", { about: node });
+    return { ...matrix(n, node.list.length > 1 ? Math.min(1000, evaluate(node.list[1], names)) : n, () => 1), isMask: true };
   },
   float: (node) => {
     const text = String(node.list[0].value ?? "").toLowerCase();

@@ -8,6 +8,7 @@
 const FUNCTIONS = ["softmax", "sqrt", "exp", "log", "sum", "mean", "max", "transpose", "matmul", "dot",
   "cat", "masked_fill", "where", "tril", "triu", "causal", "sigmoid", "relu", "tanh", "abs", "float",
   "ones", "argmax", "log_softmax", "multiply", "layernorm"];
+const MOST_LETTERS = 1000;
 const SPELLINGS = { concat: "cat", concatenate: "cat", hstack: "cat", ln: "layernorm",
   layer_norm: "layernorm", mm: "matmul", bmm: "matmul", t: "transpose", permute: "transpose",
   swapaxes: "transpose", mul: "multiply", masked_fill_: "masked_fill", maskedfill: "masked_fill",
@@ -342,6 +343,8 @@ class Parser {
 /* "S = Q K^T; softmax(S) V" -> [{name: "S", node}, {name: null, node}]; the last is the result.
    `names` are those that a formula may use. "Attention(Q, K, V) =" may stand before it. */
 function parseFormula(source, names) {
+  if (source.length > MOST_LETTERS)
+    throw new FormulaError(`the formula has ${source.length} letters; ${MOST_LETTERS} are the most`);
   const statements = [], all = new Set(names);
   const text = plainText(source).replace(/;(?=[^[\]]*\])/g, ",");
   for (const line of text.split(/[;\n]/)) {

@@ -45,7 +45,7 @@ const WORDS = {
 /* The sentence for a symbol: "z'_2" is that of z'. */
 function wordsFor(symbol, pass) {
   if (pass === "step")
-    return "A step of AdamW: m and v are means of the gradient and of its square; the weight moves against m / sqrt(v).";
+    return "A step of AdamW: m and v are means of the gradient and of its square; the weight moves against m / √v.";
   const plain = WORDS[symbol] || WORDS[symbol.replace(/_\d+$/, "")];
   if (plain) return plain;
   return /^d/.test(symbol) ? "How the loss changes with this weight: the step goes the other way." : "";
