@@ -15,8 +15,9 @@ static const vit_reader *const readers[] = {
 
 /* The sets that scripts/fetch-data can get. */
 static const char *const known_names[] = {"mnist", "fashion", "cifar10", "cifar100"};
-static const char *const suggested[] = {"digits",   "mnist",  "fashion",      "cifar10",
-                                        "cifar100", "strips", "drawn-strips", "numbers:en-de"};
+static const char *const suggested[] = {"digits",       "mnist",         "fashion",
+                                        "cifar10",      "cifar100",      "strips",
+                                        "drawn-strips", "numbers:en-de", "medley"};
 
 /* ---- a directory ---- */
 
@@ -306,7 +307,7 @@ static vit_status unknown(const char *data, vit_error *error) {
                         data);
     return vit_fail(error, VIT_ERROR_IO,
                     "%s: is neither a directory nor the name of a data set (digits, mnist, "
-                    "fashion, cifar10, cifar100, strips, drawn-strips, numbers:A-B)%s%s%s",
+                    "fashion, cifar10, cifar100, medley, strips, drawn-strips, numbers:A-B)%s%s%s",
                     data, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
@@ -365,6 +366,8 @@ static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset
         status = vit_numpy_open(out, data, options, error);
     else if (vit_strips_is(data))
         status = vit_strips_open(out, data, options, error);
+    else if (vit_medley_is(data))
+        status = vit_medley_open(out, options, error);
     else if (vit_numbers_is(data))
         status = vit_numbers_open(out, data, options, error);
     else if (vit_digits_is(data)) {

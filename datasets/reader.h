@@ -213,6 +213,14 @@ bool vit_digits_is(const char *name);
  * first of them the same; 2,000 for testing. */
 vit_status vit_digits_open(vit_dataset *out, const char *name, unsigned parts, vit_error *error);
 
+/* ---- medley.c ---- */
+
+/* Whether the name is "medley". */
+bool vit_medley_is(const char *name);
+
+/* The pictures of CIFAR-10, which is looked for as ever, and as many drawn ones of other kinds. */
+vit_status vit_medley_open(vit_dataset *out, const vit_dataset_options *options, vit_error *error);
+
 /* ---- table.c ---- */
 
 extern const vit_reader vit_reader_labels, vit_reader_pairs;

@@ -1,6 +1,6 @@
-/* Drawing strokes like those of MNIST, for digits.c and strangers.c: curves through a few control
- * points, with random variations of every point, of the whole shape and of the pen, fitted into
- * 20 x 20 pixels, with the centre of mass in the middle of 28 x 28.
+/* Drawing strokes like those of MNIST, for digits.c, strangers.c and patterns.c: curves through a
+ * few control points, with random variations of every point, of the whole shape and of the pen,
+ * fitted into 20 x 20 pixels, with the centre of mass in the middle of 28 x 28.
  *
  * A picture is a function of the random numbers, to the byte, on every machine: only operations
  * that IEEE 754 defines and this project's own sine and exponential are used.
@@ -10,6 +10,7 @@
 
 #include "vit/base/random.h"
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define VIT_INK_SIDE 28
@@ -33,6 +34,10 @@ typedef struct vit_hand {
     double xx, xy, yx, yy; /* x' = xx x + xy y, y' = yx x + yy y */
     double jitter;         /* deviation of each control point by itself */
 } vit_hand;
+
+/* The points of a letter or sign that is no digit, VIT_INK_CONTROLS of them; index < VIT_SIGNS. */
+#define VIT_SIGNS 66
+const vit_control *vit_sign(size_t index);
 
 /* A random handwriting. */
 vit_hand vit_hand_draw(vit_random *r);

@@ -5,6 +5,7 @@
 #include "datasets/made/pen.h"
 #include "datasets/reader.h"
 #include "vit/base/math.h"
+#include "vit/base/size.h"
 
 #include <math.h>
 #include <string.h>
@@ -100,7 +101,11 @@ static const letter letters[] = {
     /* stairs */ {{{M,4,96}, {C,4,66}, {C,36,66}, {C,36,34}, {C,66,34}, {C,66,4}, {C,98,4}}},
 };
 /* clang-format on */
-#define LETTERS (sizeof letters / sizeof *letters)
+VIT_CHECK_ROWS(letters, VIT_SIGNS);
+
+const vit_control *vit_sign(size_t index) {
+    return letters[index].controls;
+}
 
 /* ---- figures and scribbles: random control points ---- */
 
@@ -297,7 +302,7 @@ void vit_stranger_draw(uint8_t *pixels, vit_random *r) {
     const double steady = vit_random_uniform(r);
     for (int i = 0; i < 6; i++) hand.bend[i] *= steady;
     if (kind < 4)
-        memcpy(p.controls, letters[vit_random_below(r, LETTERS)].controls, sizeof p.controls);
+        memcpy(p.controls, vit_sign(vit_random_below(r, VIT_SIGNS)), sizeof p.controls);
     else
         put_figure(&p, r);
     vit_hand_write(pixels, p.controls, &hand, r);

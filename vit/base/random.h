@@ -30,6 +30,7 @@ typedef enum vit_purpose {
     VIT_RANDOM_WRITE,         /* tokens of texts; epoch: of the text, position: in it */
     VIT_RANDOM_STRANGER,      /* position: in the epoch */
     VIT_RANDOM_PACK,          /* order of pictures in shards; epoch: number of the part */
+    VIT_RANDOM_MEDLEY,        /* drawn pictures of many kinds; position: index of the picture */
 } vit_purpose;
 
 typedef struct vit_random {

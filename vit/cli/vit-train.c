@@ -70,9 +70,9 @@ static const vit_option options[] = {
     {VIT_OPTION(TEXT, "preset", preset, "NAME|FILE"),
      .help = "network and recipe: mnist, mnist-quick, mnist-best,\n"
              "fashion, fashion-best, digits, cifar10, cifar10-30min,\n"
-             "cifar10-best, folder, finetune, handwriting, lecture,\n"
-             "strips, numbers, language, or a JSON file (default:\n"
-             "the data decides; with --init: finetune)"},
+             "cifar10-best, features, folder, finetune, handwriting,\n"
+             "lecture, strips, numbers, language, or a JSON file\n"
+             "(default: the data decides; with --init: finetune)"},
     {VIT_OPTION(LIST, "set", set, "KEY=VALUE"),
      .help = "another value for a key of the preset (docs/presets.md);\n"
              "may be given again: --set dim=96 --set drop_path=0.1"},

@@ -68,14 +68,14 @@ void vit_precision_here(const vit_command *command, int *precision);
     { VIT_OPTION(COUNT, "threads", threads, "N"), .help = explanation, .min = 1, .max = 1024 }
 
 /* The help of --data. */
-#define VIT_DATA_HELP                                       \
-    "a directory: files of MNIST, EMNIST, CIFAR, STL-10,\n" \
-    "SVHN, ..., or one folder of pictures a class, or a\n"  \
-    "table of them, or tar files of them (vit-pack);\n"     \
-    "FILE.npz or a directory with NumPy's images and\n"     \
-    "labels; or mnist, fashion, cifar10, cifar100\n"        \
-    "(looked up in $VIT_DATA, then data/); or\n"            \
-    "digits, drawn; or strips, numbers:en-de and others\n"  \
+#define VIT_DATA_HELP                                        \
+    "a directory: files of MNIST, EMNIST, CIFAR, STL-10,\n"  \
+    "SVHN, ..., or one folder of pictures a class, or a\n"   \
+    "table of them, or tar files of them (vit-pack);\n"      \
+    "FILE.npz or a directory with NumPy's images and\n"      \
+    "labels; or mnist, fashion, cifar10, cifar100, medley\n" \
+    "(looked up in $VIT_DATA, then data/); or\n"             \
+    "digits, drawn; or strips, numbers:en-de and others\n"   \
     "of docs/data.md, whose answers are texts"
 
 /* --config, --labels, --size and --turn of the model, for `const char *config`, `const char
