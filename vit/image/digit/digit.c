@@ -6,9 +6,8 @@
  * of 28 x 28, on pixel 14. */
 enum { SIZE = VIT_DIGIT_SIZE, BOX = 20, MIDDLE = 14 };
 
-/* A picture is searched at a size whose longer side is within these limits; a small one is not made
- * more than ENLARGED times as large. */
-enum { LEAST_SIDE = 256, MOST_SIDE = 640, ENLARGED = 3 };
+/* A picture of at most TINY pixels has less to show, and is searched at ENLARGED times its size. */
+enum { TINY = 40, ENLARGED = 3 };
 
 /* If the digit is smaller than 1 / SMALL_PART of the picture, its surroundings are searched again
  * at a larger scale: SEARCHES times altogether. */
@@ -70,8 +69,8 @@ static vit_status centre(vit_image *out, const vit_image *in, vit_error *error) 
 static vit_status look(vit_image *out, const vit_image *grey, const vit_bounds *part,
                        const vit_kernels *kernels, vit_error *error) {
     const size_t w = part->right - part->left, h = part->bottom - part->top;
-    const size_t longer = vit_max(w, h), least = vit_min(LEAST_SIDE, ENLARGED * longer);
-    const size_t side = vit_min(vit_max(longer, least), MOST_SIDE);
+    const size_t longer = vit_max(w, h), least = longer > TINY ? VIT_INK_LEAST : ENLARGED * longer;
+    const size_t side = vit_min(vit_max(longer, least), VIT_INK_SIDE);
     vit_image cropped;
     const size_t width = w * side / longer, height = h * side / longer;
     vit_status status = vit_image_crop(&cropped, grey, (ptrdiff_t)part->left, (ptrdiff_t)part->top,

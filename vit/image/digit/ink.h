@@ -5,8 +5,8 @@
 #include "vit/image/digit/bits.h"
 #include "vit/image/image.h"
 
-/* The longest side of a picture that is searched. */
-enum { VIT_INK_SIDE = 640 };
+/* The longer side of a picture that is searched is within these, except of a tiny one. */
+enum { VIT_INK_LEAST = 256, VIT_INK_SIDE = 640 };
 
 /* ---- background.c ---- */
 

@@ -5,8 +5,9 @@
 
 #include <math.h>
 
-/* Strokes are processed at this size, with a margin into which they may grow. */
-enum { LARGE = 160, MARGIN = 40 };
+/* Strokes are processed at this size, those of a tiny picture at a smaller one, with a margin into
+ * which they may grow: a quarter. */
+enum { LARGE = 160, SMALL = 96, MARGIN_PART = 4 };
 
 /* The width of strokes in MNIST's training pictures as a part of the longer side: nine of ten
  * digits are between these. */
@@ -18,6 +19,7 @@ enum { FAR = 181 };
 _Static_assert(2 * FAR * FAR <= UINT16_MAX && LARGE / 2 < FAR, "squared distances fit 16 bits");
 
 typedef struct strokes {
+    size_t margin;
     size_t width, height; /* margins included */
     uint8_t *is_ink;
     uint16_t *distance; /* squared, to the nearest pixel of the other kind, at most FAR^2 */
@@ -96,11 +98,12 @@ static double stroke_width(const strokes *s) {
 
 /* By how much, g, the edges must move outwards so that strokes of width w in a digit of size l have
  * a width within MNIST's bounds: (w + 2 g) / (l + 2 g) = bound. */
-static double growth(double w, double l) {
+static double growth(double w, double l, size_t margin) {
     const double bound = w < thinnest * l ? thinnest : thickest;
     if (w >= thinnest * l && w <= thickest * l) return 0;
     const double g = (bound * l - w) / (2 * (1 - bound));
-    const double most = MARGIN - 4, least = -w / 4; /* thin parts of strokes must not vanish */
+    const double most = (double)margin - 4,
+                 least = -w / 4; /* thin parts of strokes must not vanish */
     return g > most ? most : g < least ? least : g;
 }
 
@@ -135,28 +138,33 @@ static vit_status crop_box(vit_image *out, const vit_image *in, const vit_bounds
                           b->bottom - b->top, NULL, error);
 }
 
-/* Cuts out the box and resizes it to LARGE. If it gets smaller, strokes are dilated before, so that
- * thin ones do not vanish. */
-static vit_status enlarge_part(vit_image *out, const vit_image *darkness, const vit_bounds *box,
-                               const vit_kernels *kernels, vit_error *error) {
+/* Cuts out the box and resizes it to `side`. If it gets smaller, strokes are dilated before, so
+ * that thin ones do not vanish. */
+static vit_status enlarge_part(vit_image *out, size_t side, const vit_image *darkness,
+                               const vit_bounds *box, const vit_kernels *kernels,
+                               vit_error *error) {
     vit_image part;
     const size_t width = box->right - box->left, height = box->bottom - box->top;
     vit_status status = crop_box(&part, darkness, box, error);
     if (status == VIT_OK)
-        status = vit_ink_widen(&part, vit_max(width, height) / (2 * LARGE), kernels, error);
-    if (status == VIT_OK) status = fit(out, &part, LARGE, VIT_FILTER_BICUBIC, kernels, error);
+        status = vit_ink_widen(&part, vit_max(width, height) / (2 * side), kernels, error);
+    if (status == VIT_OK) status = fit(out, &part, side, VIT_FILTER_BICUBIC, kernels, error);
     vit_image_free(&part);
     return status;
 }
 
-/* Sets is_ink: the ink at size LARGE, with margins. */
+/* Sets is_ink: the ink, larger, with margins. */
 static vit_status enlarge(strokes *s, const vit_image *darkness, const vit_ink *ink,
                           const vit_kernels *kernels, vit_error *error) {
     vit_image large = {0};
-    vit_status status = enlarge_part(&large, darkness, &ink->box, kernels, error);
+    const size_t longer = vit_max(ink->box.right - ink->box.left, ink->box.bottom - ink->box.top);
+    const bool is_tiny = vit_max(darkness->width, darkness->height) < VIT_INK_LEAST;
+    const size_t side = is_tiny && longer <= SMALL ? SMALL : LARGE;
+    s->margin = side / MARGIN_PART;
+    vit_status status = enlarge_part(&large, side, darkness, &ink->box, kernels, error);
     if (status == VIT_OK) {
-        const size_t w = s->width = large.width + 2 * MARGIN;
-        const size_t h = s->height = large.height + 2 * MARGIN;
+        const size_t w = s->width = large.width + 2 * s->margin;
+        const size_t h = s->height = large.height + 2 * s->margin;
         s->is_ink = vit_alloc(w * h, 1);
         s->distance = vit_alloc(w * h, sizeof *s->distance);
         s->row = vit_alloc(w + 2 * FAR, sizeof *s->row);
@@ -168,7 +176,7 @@ static vit_status enlarge(strokes *s, const vit_image *darkness, const vit_ink *
     const unsigned threshold = ink->threshold < most ? ink->threshold : most;
     for (size_t y = 0; status == VIT_OK && y < large.height; y++) {
         for (size_t x = 0; x < large.width; x++)
-            s->is_ink[(y + MARGIN) * s->width + x + MARGIN] =
+            s->is_ink[(y + s->margin) * s->width + x + s->margin] =
                 large.pixels[y * large.width + x] >= threshold;
     }
     vit_image_free(&large);
@@ -182,7 +190,7 @@ static vit_status draw(vit_image *out, strokes *s, size_t side, const vit_kernel
     if (status != VIT_OK) return status;
     distances(s, 1, FAR * FAR);
     const size_t longer = vit_max(s->width, s->height);
-    const double g = growth(stroke_width(s), (double)(longer - 2 * MARGIN));
+    const double g = growth(stroke_width(s), (double)(longer - 2 * s->margin), s->margin);
     redraw(&drawn, s, g);
     const vit_bounds box = vit_ink_box(&drawn, 128);
     status = crop_box(&part, &drawn, &box, error);
