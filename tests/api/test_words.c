@@ -292,6 +292,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         CASE("clip"),
         CASE("clip_old"),
+        CASE("metaclip_2"),
         CASE("siglip"),
         CASE("open_clip"),
         CASE("open_clip_siglip"),

@@ -70,5 +70,29 @@ with Server("--index", index) as s:
 with Server() as s:
     got = s.json("POST", "/v1/search", data)
     check("without an index", got[0] == 404 and "--index" in got[1]["error"], got)
+
+# words: the index of a model of two towers
+clip = os.path.abspath("tests/fixtures/words/clip")
+os.remove(index)
+build(clip)
+with Server("--model", clip, "--index", index, "--labels", "cat,dog,a red bus") as s:
+    status, got = s.json("POST", "/v1/search?top=5&text=a%20red%20bus")
+    got = [{"file": r["file"], "score": r["score"]} for r in got["results"]]
+    check("words find what vit-search finds", got == alone("a red bus", 5), got)
+    check("the page has a field for them", b'id="text"' in s.ask("GET", "/search")[2])
+    got = s.json("POST", "/v1/search?text=" + "word%20" * 90)
+    check("too many words", got[0] == 400 and "77 tokens" in got[1]["error"], got)
+    status, got = s.json("POST", "/v1/embeddings",
+                         json.dumps({"input": ["a cat", "a dog", "a cat"]}).encode(),
+                         {"Content-Type": "application/json"})
+    rows = [row["embedding"] for row in got.get("data", [])]
+    check("texts become features", status == 200 and len(rows) == 3 and len(rows[0]) == 20 and
+          rows[0] == rows[2] != rows[1], got)
+    status, got = s.json("POST", "/models/clip", data)
+    check("labels are the classes", status == 200 and
+          sorted(a["label"] for a in got) == ["a red bus", "cat", "dog"], got)
+with Server("--index", index) as s:
+    got = s.json("POST", "/v1/search?text=cat")
+    check("a model without words", got[0] in (400, 409) and "words" in got[1]["error"], got)
 shutil.rmtree(work)
 serving.end()

@@ -508,7 +508,8 @@ vit_status vit_evaluate_with(const vit_model *m, const vit_evaluate_options *opt
     if (!vit_config_has_head(&m->file.config) && !vit_config_has_decoder(&m->file.config))
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the model is a backbone without a head, nothing in it knows the classes "
-                        "of %s: vit-train --init gives it a head",
+                        "of %s: vit-train --init gives it a head, labels in words one to a "
+                        "CLIP or SigLIP model",
                         o->data ? o->data : "the pictures");
     const vit_fpmode host = vit_fpmode_enter();
     vit_status status = training_of(&before, m, error);

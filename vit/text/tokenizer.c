@@ -64,7 +64,7 @@ static vit_status read_file(bool *found, vit_tokenizer *out, const char *directo
 
 static vit_status no_tokenizer(const char *directory, vit_error *error) {
     return vit_fail(error, VIT_ERROR_IO,
-                    "%s: holds no tokenizer, which turns the output of the model into text: "
+                    "%s: holds no tokenizer, which texts are read and written with: "
                     "expected tokenizer.json, vocab.json, " XLMR_NAME ", " SPIECE_NAME
                     " or vocab.txt, as they are published with the weights",
                     directory);
