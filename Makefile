@@ -9,7 +9,9 @@
 # make install  libraries, headers, libvit.pc, programs, manual pages, models, completions of
 #               bash, zsh and fish; and uninstall
 # make dist     the sources as build/vit-VERSION.tar.gz, the same bytes from every clone of a commit
+# make sbom     what is in the build, build/vit-VERSION.spdx.json (SPDX 2.3)
 # make deb      a package for Debian and Ubuntu, build/vit_VERSION_ARCH.deb, likewise
+# make wheel    the Python package with the library in it, build/wheel/vit_cpu-VERSION-....whl
 # make static   for any Linux, as build/static/vit-VERSION-linux-ARCH.tar.gz: all programs but
 #               vit-serve in one file that needs no library (musl)
 # make wasm     the programs for WebAssembly, build/wasm/bin, the page of vit-serve without a
@@ -34,10 +36,18 @@ BUILD  ?= build
 CFLAGS ?= -O2 -g
 PKGS    = stb libjpeg jansson zlib
 
+# What this compiler makes programs for. A Mac's clang has no OpenMP; threads are POSIX's there.
+ifndef TRIPLE
+TRIPLE := $(shell $(or $(WASM),$(CC)) -dumpmachine)
+endif
+X86    := $(findstring 86,$(TRIPLE))
+SYSTEM ?= $(if $(findstring mingw,$(TRIPLE)),windows,$(if $(or $(findstring darwin,$(TRIPLE)), \
+  $(findstring macos,$(TRIPLE))),macos))
+
 # WASM is the compiler for WebAssembly, as scripts/wasm gives it; Emscripten links, and node runs
 # the programs.
 PLACE   = -fPIC
-MACHINE = -fopenmp
+MACHINE = $(if $(SYSTEM),-pthread,-fopenmp)
 ifneq ($(WASM),)
 CC   = $(WASM)
 LINK = emcc
@@ -83,7 +93,8 @@ ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -I. $(PLACE) -fvisibility=hidden
 LIBS = $(shell pkg-config --libs $(filter-out stb,$(PKGS)) $(CODEC_PKGS)) -lm # stb: headers alone
 
 # What MPI's compiler would call gcc with; all of MPI's calls are in one file.
-WIRE = $(if $(MPI),$(BUILD)/wire_mpi.o,$(BUILD)/obj/vit/cluster/wire_alone.o)
+WIRE = $(if $(MPI),$(BUILD)/wire_mpi.o $(BUILD)/obj/vit/cluster/watch.o, \
+  $(BUILD)/obj/vit/cluster/wire_alone.o)
 ifneq ($(MPI),)
 MPI_CALL := $(shell $(MPICC) -show 2>/dev/null)
 ifeq ($(MPI_CALL),)
@@ -100,11 +111,18 @@ FLOORS   = vit/base vit/cluster vit/formats vit/kernels vit/tensors vit/text vit
   datasets datasets/made datasets/shards \
   vit/explain vit/report vit/train/augment vit/train/recipe vit/train/step vit/train/measure \
   vit/train vit/lecture vit/teach vit/api
-# The codecs whose library is left out.
-WITHOUT  = $(if $(filter WEBP,$(CODECS)),,vit/image/codec/webp.c) \
+# windows or macos: the calls of POSIX that the system has not (vit/base/SYSTEM/posix.h).
+ifneq ($(SYSTEM),)
+FLOORS += vit/base/$(SYSTEM)
+ALL_CFLAGS += -include vit/base/$(SYSTEM)/posix.h $(if $(filter macos,$(SYSTEM)),-D_DARWIN_C_SOURCE)
+endif
+# What another build has; the codecs whose library is left out.
+WITHOUT  = vit/cluster/wire_% vit/cluster/watch.c \
+  $(if $(filter windows,$(SYSTEM)),vit/base/secret.c) \
+  $(if $(filter WEBP,$(CODECS)),,vit/image/codec/webp.c) \
   $(if $(filter TIFF,$(CODECS)),,vit/image/codec/tiff.c) \
   $(if $(filter HEIF,$(CODECS)),,vit/image/codec/heif.c)
-LIB_SRC  = $(filter-out $(WITHOUT) vit/cluster/wire_%,$(sort $(wildcard $(FLOORS:%=%/*.c))))
+LIB_SRC  = $(filter-out $(WITHOUT),$(sort $(wildcard $(FLOORS:%=%/*.c))))
 PRESETS  = $(sort $(wildcard models/presets/*.json))
 # vit-serve is built where its HTTP library is; SERVE=no leaves it out.
 SERVE   ?= $(shell pkg-config --exists libmicrohttpd && echo yes)
@@ -131,7 +149,7 @@ EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
 .PHONY: static wasm wasm-programs web lecture all programs test tests bench lint analyse debug \
-  asan fuzz fuzzers install uninstall dist deb archive clean
+  asan fuzz fuzzers install uninstall dist sbom deb wheel archive clean
 all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(EXAMPLES) $(MAN) $(COMPLETE)
 
 # For node: the programs that need no network.
@@ -203,7 +221,6 @@ endif
 
 # One instruction set per file; the compiler may use it there and nowhere else.
 KERNEL_FLAGS = -O3
-X86 := $(findstring 86,$(shell $(CC) -dumpmachine))
 $(BUILD)/obj/vit/kernels/%.o: EXTRA = $(KERNEL_FLAGS)
 $(BUILD)/obj/vit/kernels/%_avx2.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx2 -mfma)
 $(BUILD)/obj/vit/kernels/%_avx512.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx512f \
@@ -215,6 +232,9 @@ $(BUILD)/obj/vit/kernels/%_avx512vnni.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-ma
   -mavx512vl -mavx512bw -mavx512dq -mavx512vnni -mavx2 -mfma -mprefer-vector-width=512)
 $(BUILD)/obj/vit/kernels/%_avxvnni.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx2 -mfma -mavxvnni)
 
+SDOT = -march=armv8.2-a+dotprod
+$(BUILD)/obj/vit/kernels/%_neondot.o: EXTRA = $(KERNEL_FLAGS) \
+  $(if $(or $(findstring aarch64,$(TRIPLE)),$(findstring arm64,$(TRIPLE))),$(SDOT))
 $(BUILD)/obj/vit/kernels/%_bf16_reference.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx2 -mfma)
 
 # stb_image counts on integers that wrap around and, at the end of truncated data, on shifts by more
@@ -337,12 +357,13 @@ $(call obj,$(PROG_SRC)): EXTRA = -Wno-missing-prototypes \
   -Dmain=$(subst -,_,$(notdir $(@:.o=)))_main
 $(BUILD)/one.c: scripts/embed-programs Makefile
 	scripts/embed-programs $(notdir $(PROG_SRC:.c=)) >$@
-$(BUILD)/bin/vit: $(BUILD)/obj/one.o $(BUILD)/obj/verified.o $(call obj,$(PROG_SRC) $(BENCH) \
+EXE = $(if $(filter windows,$(SYSTEM)),.exe)
+$(BUILD)/bin/vit$(EXE): $(BUILD)/obj/one.o $(BUILD)/obj/verified.o $(call obj,$(PROG_SRC) $(BENCH) \
   $(CLI_SRC)) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS)
 	$(STRIP) $@
-$(PROGRAMS): $(BUILD)/bin/vit
+$(PROGRAMS): $(BUILD)/bin/vit$(EXE)
 	ln -sf $(<F) $@
 else
 # The programs of a folder of their own have its files, too.
@@ -356,7 +377,8 @@ $(PROGRAMS): $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIBS)
 endif
-programs: $(PROGRAMS)
+# Windows has no links worth the name.
+programs: $(if $(EXE),$(BUILD)/bin/vit$(EXE),$(PROGRAMS))
 
 # The options of a page are those that the program names. EMULATOR runs it where another processor's
 # is built.
@@ -479,6 +501,15 @@ uninstall:
 dist:
 	@mkdir -p $(BUILD)
 	git archive --format=tar --prefix=vit-$(VERSION)/ HEAD | gzip -9n >$(BUILD)/vit-$(VERSION).tar.gz
+
+# What the build has in it, from what it was linked with.
+sbom:
+	@mkdir -p $(BUILD)
+	scripts/sbom.py $(VERSION) $(PKGS) $(CODEC_PKGS) $(if $(filter yes,$(SERVE)),libmicrohttpd) \
+	  $(if $(filter -fopenmp,$(MACHINE)),openmp) >$(BUILD)/vit-$(VERSION).spdx.json
+
+wheel:
+	scripts/wheel
 
 deb: all
 	scripts/deb $(BUILD) $(VERSION)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# make deb and make dist: what is in them, and the same bytes twice.
+# make deb, make dist and make sbom: what is in them, and the same bytes twice.
 . "$(dirname "$0")/../shell"
 
 git -C "$tree" rev-parse HEAD >/dev/null 2>&1 || { skips "packages" "no clone of git"; exit 0; }
@@ -9,6 +9,15 @@ git -C "$tree" archive --format=tar --prefix="vit-$version/" HEAD | gzip -9n >ag
 check "make dist" make -s -C "$tree" BUILD="$PWD/here" FLAGS=kept dist
 check "is the same bytes from anywhere" cmp "here/vit-$version.tar.gz" again.tar.gz
 check "and has the sources" sh -c "tar tzf again.tar.gz | grep -qx 'vit-$version/vit/vit.h'"
+
+make -s -C "$tree" BUILD="$PWD/again" FLAGS=kept sbom
+check "make sbom" make -s -C "$tree" BUILD="$PWD/here" FLAGS=kept sbom
+check "is the same bytes, too" cmp "here/vit-$version.spdx.json" "again/vit-$version.spdx.json"
+sum=$(sha256sum <"$tree/models/mnist.safetensors" | cut -d' ' -f1)
+json "it has the libraries and the hashes of the models" "here/vit-$version.spdx.json" \
+    "(lambda p: p['jansson']['versionInfo'] and p['stb']['licenseDeclared'] == 'MIT OR Unlicense'
+      and p['model-mnist']['checksums'][0]['checksumValue'] == '$sum')(
+      {x['name']: x for x in r[0]['packages']})"
 
 if ! command -v dpkg-shlibdeps >/dev/null; then
     skips "make deb" "no dpkg-dev"

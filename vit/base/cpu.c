@@ -13,6 +13,7 @@
 
 #ifdef __linux__
 #include <sched.h>
+#include <sys/auxv.h>
 #endif
 
 static const char *const names[] = {"scalar", "neon", "simd128", "avx2", "avx512", "avx512bf16"};
@@ -97,8 +98,15 @@ vit_cpu vit_cpu_detect(void) {
 }
 
 bool vit_cpu_has_vnni(vit_cpu cpu) {
+#if defined(__aarch64__) && defined(__linux__)
+    const unsigned long sdot = 1ul << 20; /* HWCAP_ASIMDDP */
+    return cpu == VIT_CPU_NEON && (getauxval(AT_HWCAP) & sdot) != 0;
+#elif defined(__aarch64__) && defined(__APPLE__)
+    return cpu == VIT_CPU_NEON; /* all of Apple's for the Mac */
+#else
     (void)cpu;
     return false;
+#endif
 }
 
 static bool read_brand(char raw[49]) {

@@ -21,7 +21,8 @@ typedef enum vit_cpu {
 /* The most capable set of this processor and operating system. */
 vit_cpu vit_cpu_detect(void);
 
-/* Whether it also has VPDPBUSD, on top of AVX2 (AVX-VNNI) or of AVX512 (AVX512_VNNI). */
+/* Whether it also has VPDPBUSD, on top of AVX2 (AVX-VNNI) or of AVX512 (AVX512_VNNI); of NEON:
+ * SDOT. */
 bool vit_cpu_has_vnni(vit_cpu cpu);
 
 const char *vit_cpu_name(vit_cpu cpu); /* "avx2" */

@@ -23,9 +23,9 @@ static inline float vit_fused_by_double(float a, float b, float c) {
     return (float)odd;
 }
 
-/* fmaf of a C library for WebAssembly is not: it rounds results below FLT_MIN twice. */
+/* fmaf of C libraries for WebAssembly and Windows is not: it rounds some results twice. */
 static inline float vit_fused(float a, float b, float c) {
-#ifdef __wasm__
+#if defined(__wasm__) || defined(_WIN32)
     return vit_fused_by_double(a, b, c);
 #else
     return fmaf(a, b, c);

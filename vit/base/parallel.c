@@ -7,10 +7,10 @@
 
 #ifdef _OPENMP
 #include <omp.h>
+#include <sys/resource.h>
 #endif
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/resource.h>
 
 /* A thread begins with its share of the indices, so that consecutive operators find the same rows
  * in its cache, and then helps with the shares of the others. */

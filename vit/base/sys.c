@@ -56,7 +56,11 @@ void *vit_alloc(size_t count, size_t size) {
 }
 
 void vit_free(void *memory) {
+#ifdef _WIN32
+    _aligned_free(memory);
+#else
     free(memory);
+#endif
 }
 
 void *vit_realloc(void *memory, size_t old_count, size_t new_count, size_t size) {
@@ -190,17 +194,6 @@ vit_status vit_read_file(vit_bytes *out, const char *path, size_t limit, vit_err
         *out = (vit_bytes){0};
     }
     return status;
-}
-
-vit_status vit_secret(uint8_t *bytes, size_t size, vit_error *error) {
-    const int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-    size_t got = 0;
-    ssize_t n = 1;
-    while (fd >= 0 && got < size && (n = read_some(fd, bytes + got, size - got)) > 0)
-        got += (size_t)n;
-    if (fd >= 0) close(fd);
-    if (fd >= 0 && got == size) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_IO, "/dev/urandom cannot be read");
 }
 
 vit_status vit_file_open(int *file, uint64_t *size, const char *path, vit_error *error) {
