@@ -286,6 +286,16 @@ def make_sentencepiece(directory, lines, size, **rules):
           {"tokenizer_class": "SiglipTokenizer"})
 
 
+def make_user(directory, lines, size, **rules):
+    """Gemma's tokenizer.model is of this kind: BPE with pieces that are never cut."""
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=corpus(lines), model_prefix=f"{directory}/user", vocab_size=size,
+        minloglevel=2, hard_vocab_limit=False, model_type="bpe", byte_fallback=True,
+        user_defined_symbols=["<b>", "▁▁", "▁▁▁", "\n", "\n\n", "ab", "abc", "!?", "é", "'s"],
+        remove_extra_whitespaces=False, normalization_rule_name="identity", **rules)
+    os.remove(f"{directory}/user.vocab")
+
+
 def charsmap(path):
     """normalizer_spec.precompiled_charsmap of a model file."""
     def fields(data):
@@ -379,7 +389,7 @@ def theirs(path, texts):
 NAMES = ["clip", "clip_files", "gpt2", "gpt2_files", "roberta", "roberta_files", "llama", "o200k",
          "bert_uncased", "bert_uncased_files", "bert_cased", "bert_cased_files", "gemma",
          "unigram.model", "bpe.model", "plain.model", "xlmr", "xlmr_files", "first", "siglip_files",
-         "words", "prefix", "gemma_siglip2_files"]
+         "words", "prefix", "gemma_siglip2_files", "user.model"]
 
 
 def make(directory, lines, sizes, **rules):
@@ -391,6 +401,7 @@ def make(directory, lines, sizes, **rules):
     make_gemma(f"{directory}/gemma", lines, sizes[3])
     make_sentencepiece(directory, lines, sizes[4], **rules)
     make_mixed(directory, lines, sizes[5])
+    make_user(directory, lines, sizes[4])
 
 
 def made(directory, small):

@@ -76,6 +76,7 @@ void vit_bytes_prepare(vit_tokenizer *t) {
 typedef struct symbol {
     size_t at, length, last, next;
     uint32_t id;
+    bool whole; /* is merged with no other */
 } symbol;
 
 /* A pair that may be merged; size: the length of both, by which an old one is known. */
@@ -98,7 +99,7 @@ typedef struct word {
 static vit_status add_symbol(word *w, size_t at, size_t length, uint32_t id) {
     if (!VIT_MAKE_ROOM(w->symbols, w->count, w->capacity, "a word", w->error))
         return VIT_ERROR_MEMORY;
-    w->symbols[w->count] = (symbol){at, length, w->count - 1, w->count + 1, id};
+    w->symbols[w->count] = (symbol){at, length, w->count - 1, w->count + 1, id, false};
     w->count++;
     return VIT_OK;
 }
@@ -141,6 +142,7 @@ static vit_status offer(word *w, size_t left) {
     const vit_encoder *e = w->t->encoder;
     const symbol *a = &w->symbols[left], *b = &w->symbols[a->next];
     pair p = {0, left, a->length + b->length, VIT_NO_ID};
+    if (a->whole || b->whole) return VIT_OK;
     if (e->kind == VIT_ENCODER_SENTENCE_BPE) {
         p.id = vit_tokens_find(w->t, w->text + a->at, p.size);
         if (p.id != VIT_NO_ID && !vit_is_piece(e, p.id)) p.id = VIT_NO_ID;
@@ -233,7 +235,14 @@ static vit_status add_characters(word *w, size_t length) {
     vit_status status = VIT_OK;
     unknown u = {0, 0};
     for (size_t at = 0; at < length && status == VIT_OK;) {
-        uint32_t c;
+        uint32_t c, user;
+        const size_t whole = vit_user_piece(&user, w->t, w->text + at, length - at);
+        if (whole > 0) {
+            status = add_symbol(w, at, whole, user);
+            if (status == VIT_OK) w->symbols[w->count - 1].whole = true;
+            at += whole;
+            continue;
+        }
         const size_t bytes = vit_utf8_get(&c, w->text + at);
         const uint32_t id = character_id(w->t, w->text + at, bytes, at == 0, at + bytes == length);
         bool done = false;

@@ -128,7 +128,8 @@ struct vit_encoder {
     float *rounded; /* [id] scores of SentencePiece, summed in float; or */
     double *scores; /* [score_count] those of the library tokenizers, in double */
     size_t score_count;
-    uint8_t *types; /* [id] SentencePiece's types of pieces, or NULL */
+    uint8_t *types;      /* [id] SentencePiece's types of pieces, or NULL */
+    size_t user_longest; /* bytes of the longest piece of the type USER; 0: there is none */
     double unknown_score;
     uint64_t *prefixes; /* bit set of hashes of all beginnings of pieces, [prefix_bits / 64] */
     size_t prefix_bits;
@@ -164,6 +165,10 @@ void vit_encoder_free(vit_encoder *encoder);
 /* Appends to out, which begins as {0} and is freed with vit_free(out->ids). */
 vit_status vit_ids_put(vit_ids_list *out, uint32_t id, vit_error *error);
 
+/* The bytes of the longest piece of the type USER at the beginning of text[0..length), and its id;
+ * 0: there is none. Such a piece is never cut or changed. */
+size_t vit_user_piece(uint32_t *id, const vit_tokenizer *t, const char *text, size_t length);
+
 /* ---- rules.c ---- */
 
 void vit_rules_free(vit_rules *rules);
@@ -175,8 +180,8 @@ vit_status vit_normalise(vit_string *out, bool *first, const vit_tokenizer *t, c
                          size_t length, vit_error *error);
 
 /* Appends text[0..length) after one normaliser; it is not the beginning of a text. */
-vit_status vit_normalise_by(vit_string *out, const vit_rule *rule, const char *text, size_t length,
-                            vit_error *error);
+vit_status vit_normalise_by(vit_string *out, const vit_tokenizer *t, const vit_rule *rule,
+                            const char *text, size_t length, vit_error *error);
 
 /* *parts is split by one rule. */
 vit_status vit_cut_parts(vit_parts *parts, const vit_rule *rule, vit_error *error);

@@ -272,7 +272,7 @@ static vit_status count_leading(const class_reader *r, const char *unknown) {
     vit_ids_list ids = {0};
     vit_encoder *e = r->t->encoder;
     const vit_rule *rule = &e->normalisers.list[1];
-    vit_status status = vit_normalise_by(&text, rule, unknown, strlen(unknown), r->error);
+    vit_status status = vit_normalise_by(&text, r->t, rule, unknown, strlen(unknown), r->error);
     if (status == VIT_OK) status = vit_encode_unigram(&ids, r->t, text.text, text.length, r->error);
     e->leading = ids.count;
     vit_free(ids.ids);

@@ -197,14 +197,18 @@ static void add_mapped(vit_string *out, const vit_rule *r, const char *text, siz
 
 /* The library sentencepiece takes the longest that is in the table; spaces become U+2581, those
  * that follow others or stand at an end are taken out. */
-static void add_sentencepiece(vit_string *out, const vit_rule *r, const char *text, size_t length) {
+static void add_sentencepiece(vit_string *out, const vit_rule *r, const vit_tokenizer *t,
+                              const char *text, size_t length) {
     static const char mark[] = "\xe2\x96\x81";
     const size_t start = out->length;
     bool after_space = !r->extra, begun = false;
     for (size_t at = 0; at < length;) {
         uint32_t c;
         size_t bytes = vit_utf8_get(&c, text + at);
-        const char *to = vit_charsmap_find(r->map, text + at, length - at, true, &bytes);
+        const size_t whole = vit_user_piece(&c, t, text + at, length - at);
+        const char *to =
+            whole > 0 ? NULL : vit_charsmap_find(r->map, text + at, length - at, true, &bytes);
+        if (whole > 0) bytes = whole;
         const char *from = to ? to : text + at;
         size_t n = to ? strlen(to) : bytes;
         at += bytes;
@@ -264,8 +268,8 @@ static vit_status add_replaced(vit_string *out, const vit_rule *r, const char *t
 
 /* ---- a normaliser ---- */
 
-static vit_status apply(vit_string *out, const vit_rule *r, const char *text, size_t length,
-                        bool first, vit_error *error) {
+static vit_status apply(vit_string *out, const vit_tokenizer *t, const vit_rule *r,
+                        const char *text, size_t length, bool first, vit_error *error) {
     switch (r->kind) {
     case VIT_RULE_NFC:
         vit_string_add_form(out, text, length, VIT_FORM_NFC);
@@ -310,7 +314,7 @@ static vit_status apply(vit_string *out, const vit_rule *r, const char *text, si
         add_mapped(out, r, text, length);
         break;
     case VIT_RULE_SENTENCEPIECE:
-        add_sentencepiece(out, r, text, length);
+        add_sentencepiece(out, r, t, text, length);
         break;
     case VIT_RULE_SIGLIP:
         add_siglip(out, r, text, length, first);
@@ -332,7 +336,7 @@ static vit_status apply(vit_string *out, const vit_rule *r, const char *text, si
 static bool takes_alone(const vit_rule *r, const char *text, size_t length) {
     vit_string alone = {0};
     vit_error ignored;
-    const vit_status status = apply(&alone, r, text, length, false, &ignored);
+    const vit_status status = apply(&alone, NULL, r, text, length, false, &ignored);
     const bool gone = status == VIT_OK && alone.length == 0;
     vit_string_free(&alone);
     return gone;
@@ -357,10 +361,10 @@ static bool takes_first(const vit_rule *r, const char *text, size_t length) {
     return takers[r->kind].takes && takes_alone(r, text, bytes);
 }
 
-vit_status vit_normalise_by(vit_string *out, const vit_rule *rule, const char *text, size_t length,
-                            vit_error *error) {
+vit_status vit_normalise_by(vit_string *out, const vit_tokenizer *t, const vit_rule *rule,
+                            const char *text, size_t length, vit_error *error) {
     vit_string_add_bytes(out, "", 0);
-    const vit_status status = apply(out, rule, text, length, false, error);
+    const vit_status status = apply(out, t, rule, text, length, false, error);
     return status == VIT_OK && out->failed ? vit_fail_memory(error, "a text", length) : status;
 }
 
@@ -376,7 +380,7 @@ vit_status vit_normalise(vit_string *out, bool *first, const vit_tokenizer *t, c
     for (size_t i = 0; i < rules->count && status == VIT_OK && !now.failed; i++) {
         vit_string next = {0};
         vit_string_add_bytes(&next, "", 0);
-        status = apply(&next, &rules->list[i], now.text, now.length, *first, error);
+        status = apply(&next, t, &rules->list[i], now.text, now.length, *first, error);
         if (*first && takes_first(&rules->list[i], now.text, now.length)) *first = false;
         if (status == VIT_OK && next.length > MOST_NORMALISED)
             status = vit_fail(error, VIT_ERROR_UNSUPPORTED,

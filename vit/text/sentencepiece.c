@@ -94,6 +94,17 @@ typedef struct model {
     vit_error *error;
 } model;
 
+size_t vit_user_piece(uint32_t *id, const vit_tokenizer *t, const char *text, size_t length) {
+    const vit_encoder *e = t->encoder;
+    for (size_t n = vit_min(length, e->user_longest); n > 0; n--) {
+        *id = vit_tokens_find(t, text, n);
+        if (*id != VIT_NO_ID && e->types[*id] == VIT_PIECE_USER) return n;
+    }
+    return 0;
+}
+
+enum { LONGEST_USER = 64 }; /* each length is looked up at each character of a text */
+
 /* Keeps the score and the type of a token that texts are encoded with. */
 static vit_status put_score(model *m, size_t id, const piece *p) {
     vit_encoder *e = m->t->encoder;
@@ -109,13 +120,15 @@ static vit_status put_score(model *m, size_t id, const piece *p) {
     e->rounded[id] = p->score;
     e->types[id] = (uint8_t)p->type;
     if (p->type == VIT_PIECE_UNKNOWN) e->unknown = (uint32_t)id;
-    if (p->type == VIT_PIECE_USER || p->type == VIT_PIECE_UNUSED || p->type > VIT_PIECE_BYTE)
+    const size_t length = (size_t)(p->text.end - p->text.at);
+    const bool user = p->type == VIT_PIECE_USER;
+    if (user) e->user_longest = vit_max(e->user_longest, length);
+    if ((user && length > LONGEST_USER) || p->type == VIT_PIECE_UNUSED || p->type > VIT_PIECE_BYTE)
         return vit_fail(m->error, VIT_ERROR_UNSUPPORTED,
                         "%s: \"%.*s\" is a piece of the type %s, which is not supported for "
                         "encoding: use the tokenizer.json of the model",
-                        m->name, (int)vit_min((size_t)(p->text.end - p->text.at), 60),
-                        (const char *)p->text.at,
-                        p->type == VIT_PIECE_USER ? "USER_DEFINED" : "UNUSED");
+                        m->name, (int)vit_min(length, 60), (const char *)p->text.at,
+                        user ? "USER_DEFINED with more than 64 bytes" : "UNUSED");
     return VIT_OK;
 }
 
@@ -206,6 +219,11 @@ static vit_status put_rules(model *m) {
     rule->dummy = m->dummy != 0;
     rule->extra = m->extra != 0;
     e->kind = m->type == 2 ? VIT_ENCODER_SENTENCE_BPE : VIT_ENCODER_UNIGRAM;
+    if (m->type != 2 && e->user_longest > 0)
+        return vit_fail(m->error, VIT_ERROR_UNSUPPORTED,
+                        "%s: has pieces of the type USER_DEFINED, which are not supported for "
+                        "encoding with a unigram model: use the tokenizer.json of the model",
+                        m->name);
     e->byte_fallback = m->fallback != 0;
     vit_bytes_prepare(m->t);
     for (size_t i = 0; i < 256 && e->byte_fallback; i++)
