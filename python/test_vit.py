@@ -4,6 +4,7 @@ import gc
 import multiprocessing
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -317,6 +318,12 @@ class TestVit(unittest.TestCase):
             self.assertEqual(model.learnt["accuracy"], 1)
             self.assertEqual([a[0].label for a in model.classify([light[5], dark[5]])],
                              ["light", "dark"])
+            saved = vit.Model(out)
+            self.assertEqual(saved.logits(light[5]).tobytes(), model.logits(light[5]).tobytes())
+            backbone = os.path.join(folder, "network.safetensors")
+            shutil.copyfile(vit._find("mnist"), backbone)
+            vit.teach(backbone, {"light": light[:5], "dark": dark[:5]}, out=out, backbone=backbone)
+            self.assertLess(os.path.getsize(out), 10000)
             saved = vit.Model(out)
             self.assertEqual(saved.logits(light[5]).tobytes(), model.logits(light[5]).tobytes())
         with self.assertRaisesRegex(vit.Error, "two or more"):

@@ -459,34 +459,39 @@ def train(data: Union[str, os.PathLike, None] = None, *,
 
 def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "ridge",
           views: int = 1, balance: bool = False, out: Union[str, os.PathLike, None] = None,
-          threads: int = 0) -> Model:
+          backbone: Union[str, os.PathLike, None] = None, threads: int = 0) -> Model:
     """A model that knows `classes`, {"cat": [picture, ...], "dog": [...]}, or a folder or data set
     by its path or name: the network of `model`, with a head that is computed from its features, in
     seconds (docs/few.md). head: "ridge" or "logistic"; views: of each picture, crops and mirrored
-    ones, that are learnt from as well; balance: each class weighs the same; out: its model file.
+    ones, that are learnt from as well; balance: each class weighs the same; out: its model file;
+    backbone: the file that `model` comes from, whose name and checksum `out` has in place of its
+    weights.
 
     `learnt` of the model says how good it is, each picture being answered without itself:
     "accuracy" with its "interval", "curve", "suspects" (pictures that may be of another class),
     "confused", ..."""
-    backbone = model if isinstance(model, Model) else Model(model, threads=threads)
+    network = model if isinstance(model, Model) else Model(model, threads=threads)
     teaching, handle, error = ctypes.c_void_p(), ctypes.c_void_p(), _api.vit_error()
     options = _options(_api.vit_teach_options, head=head, views=views, balance=balance,
                        threads=threads)
-    _check(_lib.vit_teaching_new(teaching, backbone._model, options, error), error)
+    _check(_lib.vit_teaching_new(teaching, network._model, options, error), error)
     try:
         if isinstance(classes, (str, os.PathLike)):
             _check(_lib.vit_teaching_add_data(teaching, _text(classes, "classes"), None,
                                               _api.vit_note(), None, error), error)
         else:
             for name, pictures in classes.items():
-                kept = [backbone._opened(picture) for picture in pictures]
+                kept = [network._opened(picture) for picture in pictures]
                 kept = [np.ascontiguousarray(p) if isinstance(p, np.ndarray) else p for p in kept]
                 _check(_lib.vit_teaching_add(teaching, _text(name, "a class"),
                                              Model._given(kept), len(kept), None, error), error)
         _check(_lib.vit_teaching_learn(teaching, None, error), error)
         learnt = json.loads(_lib.vit_teaching_json(teaching))
-        if out is not None:
+        if out is not None and backbone is None:
             _check(_lib.vit_teaching_save(teaching, _text(out, "out"), error), error)
+        elif out is not None:
+            _check(_lib.vit_teaching_save_head(teaching, _text(out, "out"),
+                                               _text(backbone, "backbone"), error), error)
         _check(_lib.vit_teaching_model(handle, teaching, error), error)
     finally:
         _lib.vit_teaching_free(teaching)
