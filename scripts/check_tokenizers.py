@@ -291,7 +291,8 @@ def make_user(directory, lines, size, **rules):
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=corpus(lines), model_prefix=f"{directory}/user", vocab_size=size,
         minloglevel=2, hard_vocab_limit=False, model_type="bpe", byte_fallback=True,
-        user_defined_symbols=["<b>", "▁▁", "▁▁▁", "\n", "\n\n", "ab", "abc", "!?", "é", "'s"],
+        user_defined_symbols=["<b>", "▁▁", "▁▁▁", "\n", "\n\n", "ab", "abc", "!?", "é",
+                              "'s"],
         remove_extra_whitespaces=False, normalization_rule_name="identity", **rules)
     os.remove(f"{directory}/user.vocab")
 
