@@ -74,6 +74,13 @@ VIT_SCORING_SIGMOID * whether a picture has any number of classes
 VIT_SCORING_NONE vit/cli/parts/answers.c whether there are numbers instead of classes
 VIT_TARGET_HF vit/weights/export/describe.c the one library whose config says what scores are
 VIT_TARGET_HF vit/api/model_convert.c the one library that publishes readers
+vit_lecture_id vit/lecture/matrices.c the matrices whose memory is a part of another's
+VIT_LECTURE_STEP vit/lecture/lecture.c the one pass whose matrices cannot be changed
+VIT_LECTURE_GIVEN vit/lecture/lecture.c the one pass whose matrices are not computed
+VIT_CPU_NEON vit/base/cpu.c the one of AArch64
+AFTER vit/lecture/matrices.c the one section that hands nothing on
+ONE vit/lecture/matrices.c whether it is a vector
+VIT_HEAD_LINEAR vit/api/teaching_model.c the one head that is taught
 VIT_TREE_TRAIN datasets/tree_check.c whether pictures of the part train
 VIT_PRECISION_F32 vit/train/open.c the value that an option has when it is not given
 VIT_PRECISION_F32 vit/api/model.c the same

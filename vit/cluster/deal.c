@@ -1,5 +1,4 @@
 #include "vit/cluster/deal.h"
-#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cluster/inside.h"
 
@@ -24,13 +23,18 @@ struct vit_deal {
     uint8_t request;
 };
 
+/* Where the chunk that begins at `first` ends. */
+static uint64_t end_of(const vit_deal *d, uint64_t first) {
+    return d->count - first < d->chunk ? d->count : first + d->chunk;
+}
+
 /* ---- rank 0 ---- */
 
 static uint64_t deal_to(vit_deal *d, int rank) {
     const uint64_t first = d->next;
     if (first == d->count) return first;
     if (d->owners) d->owners[first / d->chunk] = rank;
-    d->next = first + vit_min(d->chunk, d->count - first);
+    d->next = end_of(d, first);
     return first;
 }
 
@@ -100,8 +104,8 @@ vit_status vit_deal_open(vit_deal **out, vit_cluster *cluster, uint64_t count, v
     *d = (vit_deal){.cluster = cluster, .count = count, .chunk = count};
     vit_status status = VIT_OK;
     if (!cluster) return VIT_OK;
-    d->chunk = vit_max(1, vit_min(share, MOST));
-    const size_t chunks = (size_t)vit_ceil_div(count, d->chunk);
+    d->chunk = share < 1 ? 1 : share > MOST ? MOST : share;
+    const size_t chunks = (size_t)((count + d->chunk - 1) / d->chunk);
     d->owners = vit_alloc(chunks + 1, sizeof *d->owners);
     d->players = vit_alloc(size, sizeof *d->players);
     if (!d->owners || !d->players)
@@ -130,7 +134,7 @@ vit_status vit_deal_next(vit_deal *d, uint64_t *first, uint64_t *end, vit_error 
             status = ask(d, error);
         }
     }
-    *end = *first + vit_min(d->chunk, d->count - *first);
+    *end = end_of(d, *first);
     if (d->cluster) vit_cluster_count(d->cluster, start);
     return status;
 }
@@ -145,7 +149,7 @@ vit_status vit_deal_end(vit_deal *d, vit_error *error) {
 
 int vit_deal_owner(const vit_deal *d, uint64_t *first) {
     const int owner = d->owners[*first / d->chunk];
-    *first += vit_min(d->chunk, d->count - *first);
+    *first = end_of(d, *first);
     return owner;
 }
 

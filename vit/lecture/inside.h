@@ -97,14 +97,14 @@ typedef enum vit_lecture_id {
     LECTURE_D_EMBEDDED,
     LECTURE_D_E,
     LECTURE_D_B_E,
-    LECTURE_IDS,
+    LECTURE_ID_COUNT,
 } vit_lecture_id;
 
 /* Where a section's matrices lie that are more than views: rows of all heads side by side. */
 typedef struct vit_lecture_section {
-    size_t at[LECTURE_IDS]; /* numbers of its matrices; LECTURE_NONE: it has no such */
-    float *qkv, *d_qkv;     /* [T][3][D] */
-    float *cat, *d_cat;     /* [T][D] */
+    size_t at[LECTURE_ID_COUNT]; /* numbers of its matrices; LECTURE_NONE: it has no such */
+    float *qkv, *d_qkv;          /* [T][3][D] */
+    float *cat, *d_cat;          /* [T][D] */
     vit_norm_state stats[2];
 } vit_lecture_section;
 

@@ -21,7 +21,7 @@ typedef enum vit_lecture_pass {
     VIT_LECTURE_FORWARD,
     VIT_LECTURE_BACKWARD,
     VIT_LECTURE_STEP,
-    VIT_LECTURE_PASSES,
+    VIT_LECTURE_PASS_COUNT,
 } vit_lecture_pass;
 
 #define VIT_LECTURE_OPERANDS 6

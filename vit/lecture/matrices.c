@@ -49,7 +49,7 @@ typedef struct symbol {
             .weight = of, .products = 1, .by_heads = true, COUNTED(TURNED | LECTURE_X, from) \
     }
 
-static const symbol symbols[LECTURE_IDS] = {
+static const symbol symbols[] = {
     [LECTURE_PICTURE] = IS_GIVEN(BEFORE, "x", SIDE, SIDE),
     [LECTURE_E] = IS_GIVEN(BEFORE, "E", PIXELS, D),
     [LECTURE_B_E] = IS_GIVEN(BEFORE, "b_E", ONE, D),
@@ -181,6 +181,7 @@ static const symbol symbols[LECTURE_IDS] = {
     [LECTURE_D_B_E] = OF_WEIGHT(BEFORE, "db_E", "sum of the rows of de", ONE, D, LECTURE_B_E, 0,
                                 LECTURE_D_EMBEDDED),
 };
+VIT_CHECK_ROWS(symbols, LECTURE_ID_COUNT);
 
 /* Before the first block and after the last one these two are made otherwise. */
 static const symbol z_0 = IS_MADE(FORWARD, HANDED, "z", "[x_class; e] + E_pos", T, D, LECTURE_CLASS,
@@ -335,16 +336,31 @@ static void add(vit_arena *arena, vit_lecture *l, size_t block, vit_lecture_id i
     l->sections[block].at[id] = l->count++;
 }
 
+/* Whether a pass goes from the last matrix to the first. */
+static const bool goes_back[] = {[VIT_LECTURE_BACKWARD] = true, [VIT_LECTURE_STEP] = false};
+VIT_CHECK_ROWS(goes_back, VIT_LECTURE_PASS_COUNT);
+
+static bool is_in(place of, place here) {
+    switch (of) {
+    case BEFORE:
+    case BLOCK:
+    case AFTER:
+        break;
+    case HANDED:
+        return here != AFTER;
+    }
+    return of == here;
+}
+
 /* The matrices of a section that these passes have. */
 static void add_section(vit_arena *arena, vit_lecture *l, size_t block, bool backward) {
     const size_t depth = l->network.config.depth;
     const place here = block == 0 ? BEFORE : block > depth ? AFTER : BLOCK;
-    for (size_t id = 0; id < LECTURE_IDS; id++) {
+    for (size_t id = 0; id < LECTURE_ID_COUNT; id++) {
         const symbol *s = &symbols[id];
         if (id == LECTURE_Z && block == 0) s = &z_0;
         if (id == LECTURE_D_Z && block == depth) s = &d_z_last;
-        const bool is_here = s->place == here || (s->place == HANDED && here != AFTER);
-        if (is_here && (s->pass == VIT_LECTURE_BACKWARD) == backward)
+        if (is_in(s->place, here) && goes_back[s->pass] == backward)
             add(arena, l, block, (vit_lecture_id)id, s);
     }
 }
@@ -388,7 +404,7 @@ void vit_lecture_carve(vit_arena *arena, void *context) {
     const size_t sections = c->depth + 2, tokens = vit_config_tokens(c);
     l->count = 0;
     for (size_t b = 0; b < sections; b++) {
-        for (size_t i = 0; i < LECTURE_IDS; i++) l->sections[b].at[i] = LECTURE_NONE;
+        for (size_t i = 0; i < LECTURE_ID_COUNT; i++) l->sections[b].at[i] = LECTURE_NONE;
         for (size_t i = 0; i < 2; i++) {
             l->sections[b].stats[i].mean = vit_arena_floats(arena, tokens);
             l->sections[b].stats[i].rstd = vit_arena_floats(arena, tokens);
@@ -397,7 +413,7 @@ void vit_lecture_carve(vit_arena *arena, void *context) {
     }
     for (size_t b = sections; b-- > 0;) add_section(arena, l, b, true);
     for (size_t b = 0; b < sections; b++)
-        for (size_t id = 0; id < LECTURE_IDS; id++)
+        for (size_t id = 0; id < LECTURE_ID_COUNT; id++)
             if (symbols[id].weight > 0 && l->sections[b].at[id] != LECTURE_NONE) {
                 const size_t weight = l->sections[b].at[symbols[id].weight];
                 const bool decays = symbols[id].rows != ONE && symbols[id].rows != T;
