@@ -102,7 +102,8 @@ static void check_conv(const vit_conv_shape *s, size_t out) {
         *s, out, (s->height - 1) / stride + 1, (s->width - 1) / stride + 1, weight, bias, &p};
     float *columns = check_floats(2 * vit_conv_columns(s));
     float *packed = check_floats(vit_packed_size(out, in));
-    const vit_linear w = {in, out, p.theta + weight, p.theta + bias, packed, {0}};
+    const vit_linear w = {
+        .in = in, .out = out, .weight = p.theta + weight, .bias = p.theta + bias, .packed = packed};
     const vit_linear_gradient d = {p.gradient + weight, p.gradient + bias, false};
     assert_int_equal(vit_conv_pixels(s), c.out_height * c.out_width);
     vit_pack_transposed(&exec, packed, w.weight, out, in, in);
@@ -150,7 +151,7 @@ static void check_conv_portions(const vit_conv_shape *s, size_t together) {
     check_fill(weight, out * in, 1, &r);
     const vit_exec single = one_thread();
     vit_pack_transposed(&single, packed, weight, out, in, in);
-    const vit_linear w = {in, out, weight, NULL, packed, {0}};
+    const vit_linear w = {.in = in, .out = out, .weight = weight, .packed = packed};
     float *d_columns = columns + vit_conv_columns(s);
     vit_linear_gradient d = {d_weight, NULL, true};
     for (size_t b = 0; b < n; b++, d.begins = false) {

@@ -74,7 +74,7 @@ static void check_linear(size_t rows, size_t in, size_t out) {
     const linear_case c = {rows, in, out, &p};
     const float *weight = p.theta + rows * in, *bias = weight + out * in;
     float *packed = check_floats(vit_packed_size(out, in)), *dw = p.gradient + rows * in;
-    const vit_linear w = {in, out, weight, bias, packed, {0}};
+    const vit_linear w = {.in = in, .out = out, .weight = weight, .bias = bias, .packed = packed};
     const vit_linear_gradient d = {dw, dw + out * in, false};
     vit_pack_transposed(&exec, packed, weight, out, in, in);
     problem_add_to(&p, rows * in);
@@ -387,7 +387,8 @@ static void test_nan(void **state) {
     check_fill(weight, 17 * 17, 1, &r);
     x[17 + 16] = NAN;
     vit_pack_transposed(&exec, packed, weight, 17, 17, 17);
-    vit_linear_forward(&exec, y, x, &(vit_linear){17, 17, weight, NULL, packed, {0}}, NULL, 3);
+    const vit_linear w = {.in = 17, .out = 17, .weight = weight, .packed = packed};
+    vit_linear_forward(&exec, y, x, &w, NULL, 3);
     assert_nan_only(y, 3 * 17, 17, 34);
     vit_layernorm_forward(
         &exec, y, &(vit_norm_state){mean, rstd}, x,

@@ -394,6 +394,14 @@ static void test_not_finite(void **state) {
     spoiled s = take("timm_13_wide");
     tensor_of(&s, "head.bias")->data = (const uint8_t *)(const void *)values;
     refuse(&s, VIT_ERROR_FORMAT, "tensor head.bias: element 2 is nan", "damaged");
+    /* Of several the first is named, whichever thread reads it. */
+    static const float many[4096] = {[7] = NAN};
+    for (int i = 0; i < 20; i++) {
+        s = take("timm_13_wide");
+        tensor_of(&s, "head.bias")->data = (const uint8_t *)(const void *)values;
+        tensor_of(&s, "norm.weight")->data = (const uint8_t *)(const void *)many;
+        refuse(&s, VIT_ERROR_FORMAT, "tensor norm.weight: element 7 is nan", "damaged");
+    }
 }
 
 /* A config with a classifier or without one, and weights that are the other. */

@@ -69,82 +69,6 @@ static bool is_of_head(const char *name) {
     return strcmp(name, "head.weight") == 0 || strcmp(name, "head.bias") == 0;
 }
 
-/* ---- tensors one by one ---- */
-
-const vit_exec *vit_packs_for(vit_exec *room, const vit_exec *packs, const vit_tensors *file) {
-    if (!packs || packs->precision != VIT_PRECISION_F32) return packs;
-    for (size_t i = 0; i < vit_tensors_count(file); i++) {
-        if (!vit_tensors_scales(file, vit_tensors_at(file, i))) continue;
-        *room = *packs;
-        room->precision = VIT_PRECISION_INT8;
-        return room;
-    }
-    return packs;
-}
-
-static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *packs,
-                              vit_error *error) {
-    vit_table_store(&m->table);
-    const size_t words = vit_table_words(&m->table, packs->precision);
-    size_t largest = 0, outputs = 0;
-    for (size_t i = 0; i < m->table.count; i++) {
-        if (!vit_is_weight(&m->table.rows[i])) continue;
-        largest = vit_max(largest, m->table.rows[i].count);
-        outputs = vit_max(outputs, m->table.rows[i].shape[0]);
-    }
-    vit_table_omit_weights(&m->table);
-    m->packed = (vit_packed_weights){.precision = packs->precision,
-                                     .transposed = vit_alloc_unset(words, sizeof(float))};
-    s->weight = vit_alloc_unset(largest, sizeof(float));
-    s->scales = vit_alloc_unset(outputs, sizeof(float));
-    if (m->packed.transposed && s->weight && s->scales) return VIT_OK;
-    return vit_fail_memory(error, "the weights", (words + largest) * sizeof(float));
-}
-
-vit_status vit_store_open(vit_store *s, vit_model_file *m, const vit_exec *packs,
-                          vit_error *error) {
-    *s = (vit_store){.table = &m->table, .packs = packs};
-    const vit_status status = packs ? make_panels(s, m, packs, error) : VIT_OK;
-    if (status == VIT_OK) m->values = vit_alloc(m->table.size, sizeof(float));
-    if (status == VIT_OK && !m->values)
-        return vit_fail_memory(error, "the weights", m->table.size * sizeof(float));
-    s->values = m->values;
-    s->packed = m->packed;
-    if (packs || status != VIT_OK || m->table.scale_size == 0) return status;
-    s->scales = m->scales = vit_alloc_unset(m->table.scale_size, sizeof(float));
-    if (!m->scales) return vit_fail_memory(error, "scales", m->table.scale_size * sizeof(float));
-    return VIT_OK;
-}
-
-float *vit_store_scales(const vit_store *s, const vit_parameter *p) {
-    return !p->rounds ? NULL : s->packs ? s->scales : s->scales + p->scale_offset;
-}
-
-float *vit_store_place(const vit_store *s, const vit_parameter *p) {
-    float *scales = vit_store_scales(s, p);
-    for (size_t o = 0; scales && o < p->shape[0]; o++) scales[o] = -1;
-    return p->offset == VIT_ONLY_PACKED ? s->weight : s->values + p->offset;
-}
-
-void vit_store_keep(const vit_store *s, const vit_parameter *p) {
-    vit_parameter weight = *p;
-    if (!p->packs || !s->packed.transposed) return;
-    if (p->rounds && vit_precisions[s->packed.precision].scales) {
-        vit_int8_pack(s->packed.transposed + vit_packed_at(p, s->packed.precision), s->weight,
-                      s->scales, p->shape[0], p->count / p->shape[0]);
-        return;
-    }
-    weight.offset = 0;
-    vit_table_pack(s->packs, &s->packed, vit_store_place(s, p),
-                   &(vit_table){.rows = &weight, .count = 1});
-}
-
-void vit_store_close(vit_store *s) {
-    vit_free(s->weight);
-    if (s->packs) vit_free(s->scales);
-    *s = (vit_store){0};
-}
-
 /* ---- reading ---- */
 
 bool vit_model_file_is_checkpoint(const vit_tensors *file) {
@@ -303,6 +227,31 @@ vit_stored vit_stored_of(vit_dtype dtype) {
     return all[dtype];
 }
 
+/* Where load_tensor finds a row of the table. */
+typedef struct reading {
+    const vit_tensors *file;
+    const char *prefix;
+    const vit_model_file *backbone; /* NULL: all are in the file */
+} reading;
+
+/* A vit_store_load. */
+static vit_status load_tensor(const vit_store *s, const vit_parameter *p, const void *context,
+                              vit_error *error) {
+    const reading *r = context;
+    char name[NAME_SIZE];
+    float *to = vit_store_place(s, p);
+    vit_status status;
+    snprintf(name, sizeof name, "%s%s", r->prefix, p->name);
+    if (r->backbone && !is_of_head(p->name)) {
+        status = take_one(to, p, r->backbone, vit_tensors_name(r->file), error);
+    } else {
+        status = load_one(to, p, r->file, name, error);
+        if (status == VIT_OK) status = load_scales(s, p, r->file, name, error);
+    }
+    if (status == VIT_OK) vit_store_keep(s, p);
+    return status;
+}
+
 static vit_status load_tensors(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
                                const vit_model_file *backbone, vit_error *error) {
     vit_store store;
@@ -311,25 +260,14 @@ static vit_status load_tensors(vit_model_file *m, const vit_tensors *file, const
     /* a checkpoint with an average of the weights: that is the model */
     snprintf(name, sizeof name, "ema.%s", m->table.rows[0].name);
     const bool has_average = vit_model_file_is_checkpoint(file) && vit_tensors_find(file, name);
-    const char *prefix = has_average ? "ema." : "";
+    const reading r = {file, has_average ? "ema." : "", backbone};
     for (size_t i = 0; packs && i < m->table.count; i++) {
-        snprintf(name, sizeof name, "%s%s", prefix, m->table.rows[i].name);
+        snprintf(name, sizeof name, "%s%s", r.prefix, m->table.rows[i].name);
         const vit_tensor *t = vit_tensors_find(file, name);
         if (t) m->table.rows[i].stored = vit_stored_of(t->dtype);
     }
     vit_status status = vit_store_open(&store, m, vit_packs_for(&room, packs, file), error);
-    for (size_t i = 0; i < m->table.count && status == VIT_OK; i++) {
-        const vit_parameter *p = &m->table.rows[i];
-        snprintf(name, sizeof name, "%s%s", prefix, p->name);
-        if (backbone && !is_of_head(p->name)) {
-            status =
-                take_one(vit_store_place(&store, p), p, backbone, vit_tensors_name(file), error);
-        } else {
-            status = load_one(vit_store_place(&store, p), p, file, name, error);
-            if (status == VIT_OK) status = load_scales(&store, p, file, name, error);
-        }
-        if (status == VIT_OK) vit_store_keep(&store, p);
-    }
+    if (status == VIT_OK) status = vit_store_fill(&store, load_tensor, &r, error);
     vit_store_close(&store);
     return status;
 }

@@ -66,8 +66,10 @@ typedef struct vit_store {
     float *values;             /* [table->size] */
     vit_packed_weights packed; /* as in vit_model_file */
     const vit_exec *packs;     /* as for vit_model_file_load */
-    float *weight;             /* [the largest weight's count]: one that will be packed */
-    float *scales;             /* of that one, [the most outputs]; or of all, in *model */
+    size_t rooms;              /* tensors that may be loaded at the same time */
+    size_t largest, outputs;   /* of a weight, at most: elements, outputs */
+    float *weight;             /* [rooms][largest]: one that will be packed */
+    float *scales;             /* of that one, [rooms][outputs]; or of all, in *model */
 } vit_store;
 
 /* The exec to pack a file's weights with: *packs, or where it is of F32 and weights of blocks are
@@ -92,6 +94,16 @@ float *vit_store_scales(const vit_store *store, const vit_parameter *p);
 
 /* To be called when they are: packs them, if they are a weight that is kept packed. */
 void vit_store_keep(const vit_store *store, const vit_parameter *p);
+
+/* Loads p, a row of the table, as follows: writes its elements to vit_store_place, its scales, if
+ * it has some, to vit_store_scales, and calls vit_store_keep. May leave it out. */
+typedef vit_status vit_store_load(const vit_store *store, const vit_parameter *p,
+                                  const void *context, vit_error *error);
+
+/* Calls the function for every row of the table, on several threads. Returns what it returned for
+ * the first row, in the order of the table, that it could not load. */
+vit_status vit_store_fill(const vit_store *store, vit_store_load *load, const void *context,
+                          vit_error *error);
 
 /* Frees what only loading needs; the values and packed weights belong to the model. */
 void vit_store_close(vit_store *store);

@@ -319,16 +319,24 @@ bool vit_binding_rounds(const vit_binding *b, const vit_table *table, const char
     return false;
 }
 
+typedef struct reading {
+    const vit_binding *binding;
+    const char *config;
+} reading;
+
+/* A vit_store_load. */
+static vit_status load_bound(const vit_store *store, const vit_parameter *p, const void *context,
+                             vit_error *error) {
+    const reading *r = context;
+    if (!name_here(r->binding, p)) return VIT_OK;
+    const vit_status status = load_row(vit_store_place(store, p), vit_store_scales(store, p),
+                                       r->binding, store->table, p, r->config, error);
+    if (status == VIT_OK) vit_store_keep(store, p);
+    return status;
+}
+
 vit_status vit_binding_load(const vit_store *store, const vit_binding *b, const char *config,
                             vit_error *error) {
-    for (size_t i = 0; i < store->table->count; i++) {
-        const vit_parameter *p = &store->table->rows[i];
-        if (!name_here(b, p)) continue;
-        float *to = vit_store_place(store, p);
-        const vit_status status =
-            load_row(to, vit_store_scales(store, p), b, store->table, p, config, error);
-        if (status != VIT_OK) return status;
-        vit_store_keep(store, p);
-    }
-    return VIT_OK;
+    const reading r = {b, config};
+    return vit_store_fill(store, load_bound, &r, error);
 }
