@@ -6,6 +6,7 @@
 #include "vit/formats/json_out.h"
 #include "vit/formats/sha256.h"
 #include "vit/tensors/tensors.h"
+#include "vit/tensors/weights_path.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,17 +94,10 @@ static vit_status parse(reference *r, const char *text, const char *name, vit_er
 
 /* *same = whether the file has this checksum. */
 static vit_status compare(bool *same, const char *path, const char *sha256, vit_error *error) {
-    vit_bytes bytes;
-    vit_sha256 hash;
     char hex[65];
-    const vit_status status = vit_map_file(&bytes, path, error);
-    if (status != VIT_OK) return status;
-    vit_sha256_start(&hash);
-    vit_sha256_add(&hash, bytes.data, bytes.size);
-    vit_sha256_hex(&hash, hex);
-    vit_unmap_file(&bytes);
-    *same = strcmp(hex, sha256) == 0;
-    return VIT_OK;
+    const vit_status status = vit_weights_hash(hex, path, error);
+    *same = status == VIT_OK && strcmp(hex, sha256) == 0;
+    return status;
 }
 
 static vit_status fail(const reference *r, const char *other, const char *name, vit_error *error) {
