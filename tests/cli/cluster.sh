@@ -57,7 +57,7 @@ run 1 "*" "*" launch 3 $classify --embed --out some.npy
 check "the same embeddings" cmp one.npy some.npy
 check "and their rows" cmp one.rows out
 head -1 list >list.one && cp list.one list
-run 0 "*" "" launch 3 $classify --format csv
+run 0 "*" "*" launch 3 $classify --format csv
 check "more ranks than pictures" test "$(wc -l <out)" -gt 1
 
 cp -r grey other
