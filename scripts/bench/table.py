@@ -8,6 +8,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 
 RESULTS = os.path.join(os.path.dirname(__file__), "results")
@@ -58,7 +59,9 @@ def first_line(*command):
 
 
 def commit():
-    """What was measured; with + where files were changed since."""
+    """What was measured; with + where files were changed since; "unknown" without git."""
+    if not shutil.which("git"):
+        return "unknown"
     changed = first_line("git", "status", "--porcelain", "--untracked-files=no", "vit", "Makefile")
     return first_line("git", "rev-parse", "--short=12", "HEAD") + "+" * (changed != "")
 
