@@ -3,7 +3,9 @@
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/formats/json.h"
+#include "vit/formats/json_out.h"
 #include "vit/tensors/safetensors.h"
+#include "vit/weights/export/describe.h"
 #include "vit/weights/file/rounded.h"
 #include "vit/weights/layout/layout.h"
 #include <stdlib.h>
@@ -90,24 +92,44 @@ static vit_status write_tensors(writing *w, vit_error *error) {
 
 /* ---- config.json ---- */
 
-/* What compressed-tensors needs to know, as vit/weights/export/describe.c writes it of classifiers:
- * the modules whose weights, matrices, stay floats, and how activations are rounded. */
-static json_t *quantization(const writing *w) {
-    json_t *ignore = json_pack("[s, s]", "decoder.output_projection", "decoder.lm_head"); /* tied */
+/* The modules whose weights, matrices, stay floats, as a JSON list; NULL: no memory. */
+static char *unrounded_modules(const writing *w) {
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '[');
+    vit_json_text(&json, NULL, "decoder.output_projection"); /* tied */
+    vit_json_text(&json, NULL, "decoder.lm_head");
     for (size_t i = 0; i < w->count; i++) {
         const vit_tensor *t = &w->tensors[i];
-        const size_t length = strlen(t->name);
-        if (t->dims == 2 && !w->how[i].rounds && vit_has_ending(t->name, ".weight"))
-            json_array_append_new(ignore, json_stringn(t->name, length - strlen(".weight")));
+        if (t->dims != 2 || w->how[i].rounds || !vit_has_ending(t->name, ".weight")) continue;
+        char *module = vit_strdup(t->name);
+        if (!module) {
+            vit_free(vit_json_take(&json));
+            return NULL;
+        }
+        module[strlen(module) - strlen(".weight")] = '\0';
+        vit_json_text(&json, NULL, module);
+        vit_free(module);
     }
-    return json_pack("{s:s, s:s, s:s, s:o, s:{s:{s:[s], s:{s:i, s:s, s:b, s:s, s:b}, "
-                     "s:{s:i, s:s, s:b, s:s, s:b}}}}",
-                     "quant_method", "compressed-tensors", "format", "int-quantized",
-                     "quantization_status", "compressed", "ignore", ignore, "config_groups",
-                     "group_0", "targets", "Linear", "weights", "num_bits", 8, "type", "int",
-                     "symmetric", 1, "strategy", "channel", "dynamic", 0, "input_activations",
-                     "num_bits", 8, "type", "int", "symmetric", 1, "strategy", "token", "dynamic",
-                     1);
+    vit_json_close(&json, ']');
+    return vit_json_take(&json);
+}
+
+/* Sets "quantization_config" of a config. */
+static vit_status add_quantization(json_t *config, const writing *w, vit_error *error) {
+    vit_json_out json = {0};
+    json_t *added = NULL;
+    char *ignore = unrounded_modules(w);
+    vit_json_open(&json, NULL, '{');
+    vit_describe_rounded(&json, ignore);
+    vit_json_close(&json, '}');
+    vit_free(ignore);
+    char *text = vit_json_take(&json);
+    if (!text) return vit_fail_memory(error, "a config", 0);
+    const vit_status status = vit_json_parse(&added, text, strlen(text), "config.json", error);
+    if (status == VIT_OK) json_object_update(config, added);
+    json_decref(added);
+    vit_free(text);
+    return status;
 }
 
 static vit_status write_config(const writing *w, const char *from, const char *to,
@@ -129,11 +151,12 @@ static vit_status write_config(const writing *w, const char *from, const char *t
         if (json_object_get(object, keys[i]))
             json_object_set_new(object, keys[i], json_string(types[w->dtype]));
     json_object_del(object, "quantization_config");
-    if (w->dtype == VIT_I8) json_object_set_new(object, "quantization_config", quantization(w));
+    if (w->dtype == VIT_I8) status = add_quantization(object, w, error);
     char *text = json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     json_decref(object);
-    status = text ? vit_write_file(to, text, strlen(text), error)
-                  : vit_fail_memory(error, "a config", bytes.size);
+    if (status == VIT_OK)
+        status = text ? vit_write_file(to, text, strlen(text), error)
+                      : vit_fail_memory(error, "a config", bytes.size);
     free(text);
     return status;
 }

@@ -423,9 +423,7 @@ static vit_status answer_pictures(classifier *c, vit_pictures *pictures, vit_err
             status = vit_output_end_part(&c->kept, end - first, error);
         if (status == VIT_OK) status = vit_deal_next(c->deal, &first, &end, error);
     }
-    vit_error ignored;
-    const vit_status ended = vit_deal_end(c->deal, status == VIT_OK ? error : &ignored);
-    return status == VIT_OK ? ended : status;
+    return vit_deal_end(c->deal, status, error);
 }
 
 static vit_status answer_all(classifier *c, int count, char **names, vit_error *error) {

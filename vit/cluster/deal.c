@@ -139,12 +139,14 @@ vit_status vit_deal_next(vit_deal *d, uint64_t *first, uint64_t *end, vit_error 
     return status;
 }
 
-vit_status vit_deal_end(vit_deal *d, vit_error *error) {
+vit_status vit_deal_end(vit_deal *d, vit_status status, vit_error *error) {
     uint64_t first = 0, end = 1;
-    vit_status status = VIT_OK;
-    while (status == VIT_OK && first < end) status = vit_deal_next(d, &first, &end, error);
-    if (status == VIT_OK) status = vit_cluster_wait(d->cluster, &d->asks, 0, error);
-    return status;
+    vit_status ended = VIT_OK;
+    vit_error second;
+    if (status != VIT_OK) error = &second; /* the first stays */
+    while (ended == VIT_OK && first < end) ended = vit_deal_next(d, &first, &end, error);
+    if (ended == VIT_OK) ended = vit_cluster_wait(d->cluster, &d->asks, 0, error);
+    return status != VIT_OK ? status : ended;
 }
 
 int vit_deal_owner(const vit_deal *d, uint64_t *first) {

@@ -16,8 +16,10 @@ vit_status vit_deal_open(vit_deal **out, vit_cluster *cluster, uint64_t count, v
  * no more. */
 vit_status vit_deal_next(vit_deal *deal, uint64_t *first, uint64_t *end, vit_error *error);
 
-/* Takes all chunks that are left, so that the others do not wait for a rank that has failed. */
-vit_status vit_deal_end(vit_deal *deal, vit_error *error);
+/* Takes all chunks that are left, so that the others do not wait for a rank that has failed.
+ * status: of what this rank did with its chunks. Returns it, or if it is OK what went wrong here.
+ */
+vit_status vit_deal_end(vit_deal *deal, vit_status status, vit_error *error);
 
 /* On rank 0, after vit_deal_end: which rank had the chunk that begins at *first; *first becomes the
  * next chunk's, or count. */

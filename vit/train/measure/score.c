@@ -137,9 +137,8 @@ static vit_status answer_all(vit_cluster *cluster, answer_function *function, vo
         status = function(context, (size_t)first, (size_t)(end - first), error);
         if (status == VIT_OK) status = vit_deal_next(deal, &first, &end, error);
     }
-    vit_error other;
-    const vit_status ended = vit_deal_end(deal, status == VIT_OK ? error : &other);
-    status = vit_cluster_agree(cluster, status == VIT_OK ? ended : status, error);
+    status = vit_deal_end(deal, status, error);
+    status = vit_cluster_agree(cluster, status, error);
     if (status == VIT_OK) status = vit_deal_unite(deal, answers, size, error);
     vit_deal_close(deal);
     return status;

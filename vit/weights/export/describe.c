@@ -253,16 +253,13 @@ static const unsigned filters[] = {
 };
 VIT_CHECK_ROWS(filters, VIT_FILTER_COUNT);
 
-/* What compressed-tensors needs to know of weights in 8-bit integers: which linear layers they are
- * not of, the head's, and how activations are rounded, as vit/ops/int8.h does it. */
-static void add_quantization(vit_json_out *json, bool is_distilled) {
-    static const char *const heads[] = {"cls_classifier", "distillation_classifier"};
-    static const char *const head[] = {"classifier"}, *const targets[] = {"Linear"};
+void vit_describe_rounded(vit_json_out *json, const char *ignore) {
+    static const char *const targets[] = {"Linear"};
     vit_json_open(json, "quantization_config", '{');
     vit_json_text(json, "quant_method", "compressed-tensors");
     vit_json_text(json, "format", "int-quantized");
     vit_json_text(json, "quantization_status", "compressed");
-    vit_json_texts(json, "ignore", is_distilled ? heads : head, is_distilled ? 2 : 1);
+    vit_json_raw(json, "ignore", ignore);
     vit_json_open(json, "config_groups", '{');
     vit_json_open(json, "group_0", '{');
     vit_json_texts(json, "targets", targets, 1);
@@ -316,7 +313,10 @@ static void add_config(vit_description *d, const vit_model_file *m, vit_dtype dt
         vit_json_text(&json, number, m->labels ? m->labels[i] : name);
     }
     vit_json_close(&json, '}');
-    if (dtype == VIT_I8) add_quantization(&json, is_distilled);
+    if (dtype == VIT_I8)
+        vit_describe_rounded(&json, is_distilled
+                                        ? "[\"cls_classifier\", \"distillation_classifier\"]"
+                                        : "[\"classifier\"]");
     add_own_pictures(&json, d, m);
     d->config = end(&json);
 }

@@ -3,6 +3,7 @@
 #ifndef VIT_WEIGHTS_EXPORT_DESCRIBE_H
 #define VIT_WEIGHTS_EXPORT_DESCRIBE_H
 
+#include "vit/formats/json_out.h"
 #include "vit/model/switches.h"
 #include "vit/weights/file/model_file.h"
 
@@ -21,5 +22,10 @@ typedef struct vit_description {
 vit_status vit_describe(vit_description *out, vit_target target, const vit_model_file *model,
                         vit_dtype dtype, vit_error *error);
 void vit_description_clear(vit_description *description);
+
+/* Adds "quantization_config", what compressed-tensors needs to know of weights in 8-bit integers:
+ * which linear layers they are not of, and how activations are rounded, as vit/ops/int8.h does it.
+ * ignore: a JSON list of the names of these layers; NULL: there was no memory for it. */
+void vit_describe_rounded(vit_json_out *json, const char *ignore);
 
 #endif
