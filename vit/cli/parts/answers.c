@@ -44,15 +44,16 @@ static void add_neighbours(vit_string *text, const vit_answered *a) {
     }
 }
 
-static void add_neighbours_json(vit_json_out *json, const vit_answered *a) {
+void vit_answer_add_neighbours(vit_json_out *json, const vit_teaching *among,
+                               const vit_neighbour *neighbours, size_t count) {
     vit_json_open(json, "neighbours", '[');
-    for (size_t i = 0; i < a->neighbour_count; i++) {
-        const vit_lesson lesson = vit_teaching_at(a->among, a->neighbours[i].index);
+    for (size_t i = 0; i < count; i++) {
+        const vit_lesson lesson = vit_teaching_at(among, neighbours[i].index);
         vit_json_open(json, NULL, '{');
-        vit_json_count(json, "picture", a->neighbours[i].index);
+        vit_json_count(json, "picture", neighbours[i].index);
         vit_json_text(json, "file", lesson.name);
-        vit_json_text(json, "label", vit_teaching_class(a->among, lesson.label));
-        vit_json_float(json, "cosine", (float)a->neighbours[i].cosine);
+        vit_json_text(json, "label", vit_teaching_class(among, lesson.label));
+        vit_json_float(json, "cosine", (float)neighbours[i].cosine);
         vit_json_close(json, '}');
     }
     vit_json_close(json, ']');
@@ -124,7 +125,7 @@ void vit_answer_add_json(vit_json_out *json, const vit_answered *a) {
         if (vit_model_describe(a->model).threshold > 0) vit_json_bool(json, "unsure", is_unsure(a));
         if (a->warning) vit_json_text(json, "warning", a->warning);
         if (a->logits) vit_json_g9s(json, "logits", a->logits, a->classes);
-        if (a->among) add_neighbours_json(json, a);
+        if (a->among) vit_answer_add_neighbours(json, a->among, a->neighbours, a->neighbour_count);
     }
     vit_json_close(json, '}');
 }

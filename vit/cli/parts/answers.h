@@ -31,6 +31,10 @@ bool vit_answer_text(const vit_command *command, const vit_answered *answer, boo
 bool vit_answer_json(const vit_command *command, const vit_answered *answer);
 void vit_answer_add_json(vit_json_out *json, const vit_answered *answer);
 
+/* Adds the member "neighbours": [{"picture", "file", "label", "cosine"}, ...]. */
+void vit_answer_add_neighbours(vit_json_out *json, const vit_teaching *among,
+                               const vit_neighbour *neighbours, size_t count);
+
 /* The heading file,label,probability,label2,probability2,...,error, and a line of it for a picture,
  * as CSV (csv.h). */
 bool vit_answer_csv_head(const vit_command *command, size_t top);

@@ -43,10 +43,7 @@ static enum MHD_Result take_argument(void *context, enum MHD_ValueKind kind, con
                                      const char *value) {
     serve_request *r = context;
     (void)kind;
-    if (r->argument_count == SERVE_MOST_ARGUMENTS) return MHD_NO;
-    r->arguments[r->argument_count].name = key;
-    r->arguments[r->argument_count++].value = value ? value : "";
-    return MHD_YES;
+    return serve_add_argument(r, key, value ? value : "") ? MHD_YES : MHD_NO;
 }
 
 /* Gives the handlers all that they need of the header. */

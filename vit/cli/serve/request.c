@@ -5,8 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "vit/formats/json_out.h"
-
 /* ---- what was asked ---- */
 
 const char *serve_argument(const serve_request *request, const char *name) {
@@ -15,39 +13,42 @@ const char *serve_argument(const serve_request *request, const char *name) {
     return NULL;
 }
 
+const char *serve_find_name(const char *const *names, const char *name, const char **near) {
+    size_t count = 0;
+    for (; names[count]; count++)
+        if (strcmp(names[count], name) == 0) return names[count];
+    *near = vit_nearest(name, names, count);
+    return NULL;
+}
+
+bool serve_add_argument(serve_request *r, const char *name, const char *value) {
+    if (r->argument_count == SERVE_MOST_ARGUMENTS) return false;
+    r->arguments[r->argument_count].name = name;
+    r->arguments[r->argument_count++].value = value;
+    return true;
+}
+
 bool serve_take_field(serve_request *r, const char *name, const void *value, size_t size,
                       serve_reply *reply) {
-    const char *known = NULL, *given = serve_argument(r, name);
-    size_t count = 0;
-    for (; r->options && r->options[count] && !known; count++)
-        if (strcmp(r->options[count], name) == 0) known = r->options[count];
-    const char *near = known || !r->options ? NULL : vit_nearest(name, r->options, count);
-    if (near) {
-        serve_fail(reply, 400, "%.32s: there is no such field, did you mean %s?", name, near);
-        return false;
-    }
+    const char *near = NULL, *given = serve_argument(r, name);
+    const char *known = r->options ? serve_find_name(r->options, name, &near) : NULL;
+    if (near)
+        return serve_fail(reply, 400, "%.32s: there is no such field, did you mean %s?", name,
+                          near);
     if (!known || size == 0) return true;
-    if (memchr(value, '\0', size)) {
-        serve_fail(reply, 400, "%s: the field has a zero byte", name);
-        return false;
-    }
-    if (given && (strlen(given) != size || memcmp(given, value, size) != 0)) {
-        serve_fail(reply, 400, "%s is given twice, as \"%.32s\" and \"%.*s\"", name, given,
-                   size < 32 ? (int)size : 32, (const char *)value);
-        return false;
-    }
+    if (memchr(value, '\0', size))
+        return serve_fail(reply, 400, "%s: the field has a zero byte", name);
+    if (given && (strlen(given) != size || memcmp(given, value, size) != 0))
+        return serve_fail(reply, 400, "%s is given twice, as \"%.32s\" and \"%.*s\"", name, given,
+                          size < 32 ? (int)size : 32, (const char *)value);
     if (given) return true;
-    if (size >= SERVE_FIELDS_MAX - r->fields_size || r->argument_count == SERVE_MOST_ARGUMENTS) {
-        serve_fail(reply, 413, "%s: the fields of the form are too long", name);
-        return false;
-    }
+    if (size >= SERVE_FIELDS_MAX - r->fields_size || r->argument_count == SERVE_MOST_ARGUMENTS)
+        return serve_fail(reply, 413, "%s: the fields of the form are too long", name);
     char *copy = r->fields + r->fields_size;
     memcpy(copy, value, size);
     copy[size] = '\0';
     r->fields_size += size + 1;
-    r->arguments[r->argument_count].name = known;
-    r->arguments[r->argument_count++].value = copy;
-    return true;
+    return serve_add_argument(r, known, copy);
 }
 
 bool serve_is_json(const serve_request *request) {
@@ -59,31 +60,36 @@ bool serve_is_json(const serve_request *request) {
            (at < request->size && request->body[at] == '{');
 }
 
-/* ---- replies that are errors ---- */
+/* ---- replies ---- */
 
-static void reply_error(serve_reply *reply, unsigned status, const char *sentence) {
-    vit_json_out json = {0};
-    vit_json_open(&json, NULL, '{');
-    vit_json_text(&json, "error", sentence);
-    vit_json_close(&json, '}');
-    vit_string_add(&json.text, "\n");
-    vit_string_free(&reply->body);
-    reply->status = status;
-    reply->type = "application/json";
-    reply->body = json.text;
-    if (status == 429 || status == 503) reply->retry_after = 1;
+void serve_end_json(vit_json_out *json, char bracket, serve_reply *reply) {
+    vit_json_close(json, bracket);
+    vit_string_add(&json->text, "\n");
+    reply->body = json->text;
 }
 
-void serve_fail(serve_reply *reply, unsigned status, const char *format, ...) {
+static bool reply_error(serve_reply *reply, unsigned status, const char *sentence) {
+    vit_json_out json = {0};
+    vit_string_free(&reply->body);
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "error", sentence);
+    serve_end_json(&json, '}', reply);
+    reply->status = status;
+    reply->type = "application/json";
+    if (status == 429 || status == 503) reply->retry_after = 1;
+    return false;
+}
+
+bool serve_fail(serve_reply *reply, unsigned status, const char *format, ...) {
     char sentence[1024];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    reply_error(reply, status, sentence);
+    return reply_error(reply, status, sentence);
 }
 
-void serve_fail_with(serve_reply *reply, const vit_error *error) {
+bool serve_fail_with(serve_reply *reply, const vit_error *error) {
     unsigned status = 400;
     switch (error->status) {
     case VIT_ERROR_MEMORY:
@@ -102,25 +108,22 @@ void serve_fail_with(serve_reply *reply, const vit_error *error) {
     case VIT_ERROR_CANCELLED:
         break;
     }
-    reply_error(reply, status, error->message);
+    return reply_error(reply, status, error->message);
 }
 
-void serve_fail_computed(serve_reply *reply, const vit_error *error) {
-    if (error->status == VIT_ERROR_FORMAT)
-        reply_error(reply, 500, error->message);
-    else
-        serve_fail_with(reply, error);
+bool serve_fail_computed(serve_reply *reply, const vit_error *error) {
+    return error->status == VIT_ERROR_FORMAT ? reply_error(reply, 500, error->message)
+                                             : serve_fail_with(reply, error);
 }
 
-void serve_fail_turn(serve_reply *reply, serve_turn turn) {
+bool serve_check_turn(serve_reply *reply, serve_turn turn) {
     switch (turn) {
     case SERVE_TURN_DONE:
         break;
     case SERVE_TURN_FULL:
-        serve_fail(reply, 503, "too many pictures are waiting: try again soon");
-        break;
+        return serve_fail(reply, 503, "too many pictures are waiting: try again soon");
     case SERVE_TURN_LATE:
-        serve_fail(reply, 503, "this request had to wait too long: try again later");
-        break;
+        return serve_fail(reply, 503, "this request had to wait too long: try again later");
     }
+    return true;
 }

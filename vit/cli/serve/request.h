@@ -4,6 +4,7 @@
 
 #include "vit/base/text.h"
 #include "vit/cli/serve/server.h"
+#include "vit/formats/json_out.h"
 
 enum { SERVE_NAME_MAX = 255, SERVE_MOST_ARGUMENTS = 32, SERVE_FIELDS_MAX = 1024 };
 
@@ -41,6 +42,13 @@ typedef struct serve_reply {
 /* The value of an argument after '?'; NULL: it is not there. */
 const char *serve_argument(const serve_request *request, const char *name);
 
+/* The name in a list of them, which NULL ends; NULL: it is not there, and *near is the most similar
+ * one, or NULL. */
+const char *serve_find_name(const char *const *names, const char *name, const char **near);
+
+/* Adds an argument; false: there are SERVE_MOST_ARGUMENTS already. */
+bool serve_add_argument(serve_request *request, const char *name, const char *value);
+
 /* Takes a field of a form as if it followed '?'; an empty one, or one that the route does not know,
  * is passed over. False: `reply` is an error. */
 bool serve_take_field(serve_request *request, const char *name, const void *value, size_t size,
@@ -49,23 +57,26 @@ bool serve_take_field(serve_request *request, const char *name, const void *valu
 /* Whether the body is JSON: it is said to be, or begins with a brace, which no picture does. */
 bool serve_is_json(const serve_request *request);
 
-/* Sets the reply to {"error": SENTENCE} with that status. */
-void serve_fail(serve_reply *reply, unsigned status, const char *format, ...)
+/* Ends the object or list that is open, and makes the JSON the body of the reply. */
+void serve_end_json(vit_json_out *json, char bracket, serve_reply *reply);
+
+/* Sets the reply to {"error": SENTENCE} with that status; returns false, as those do who fail. */
+bool serve_fail(serve_reply *reply, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The same with the message of `error`: 503 if there was no memory, 415 for a format that is not
  * supported, 500 for an error of a file of the server, else 400. */
-void serve_fail_with(serve_reply *reply, const vit_error *error);
+bool serve_fail_with(serve_reply *reply, const vit_error *error);
 
 /* The same for an error of a computation, after the picture was read: FORMAT is then a fault of the
  * model file, 500. */
-void serve_fail_computed(serve_reply *reply, const vit_error *error);
+bool serve_fail_computed(serve_reply *reply, const vit_error *error);
 
 /* An empty job takes its turn in the queue like a picture: if answers hang, so does this one.
  * False: `reply` is an error. */
 bool serve_queue_moves(serve_server *server, serve_reply *reply);
 
-/* Replies 503 for a job that was not done. */
-void serve_fail_turn(serve_reply *reply, serve_turn turn);
+/* Replies 503 for a job that was not done, and returns false; true: it was done. */
+bool serve_check_turn(serve_reply *reply, serve_turn turn);
 
 #endif

@@ -114,11 +114,7 @@ const char *serve_route_unknown(const serve_route *route, const serve_request *r
                                 const char **near) {
     for (size_t i = 0; i < request->argument_count && route->arguments; i++) {
         const char *name = request->arguments[i].name;
-        size_t known = 0;
-        while (route->arguments[known] && strcmp(route->arguments[known], name) != 0) known++;
-        if (route->arguments[known]) continue;
-        *near = vit_nearest(name, route->arguments, known);
-        return name;
+        if (!serve_find_name(route->arguments, name, near)) return name;
     }
     return NULL;
 }

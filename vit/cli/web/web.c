@@ -70,10 +70,8 @@ const char *web_start(char *paths) {
 static void take_arguments(serve_request *request, char *lines) {
     for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n")) {
         char *value = line + strcspn(line, "=");
-        if (request->argument_count == SERVE_MOST_ARGUMENTS) return;
         if (*value != '\0') *value++ = '\0';
-        request->arguments[request->argument_count].name = line;
-        request->arguments[request->argument_count++].value = value;
+        if (!serve_add_argument(request, line, value)) return;
     }
 }
 

@@ -14,8 +14,7 @@ static bool allocate(serve_answers *a, size_t count, bool features, serve_reply 
     a->best = vit_alloc(classes, sizeof *a->best);
     const bool fine =
         a->answers && a->logits && a->probabilities && a->best && (!features || a->features);
-    if (!fine) serve_fail(reply, 503, "no memory for the answer: try again later");
-    return fine;
+    return fine || serve_fail(reply, 503, "no memory for the answer: try again later");
 }
 
 void serve_answers_free(serve_answers *a, serve_server *server) {
@@ -69,15 +68,10 @@ static bool compute(serve_answers *a, serve_server *server, serve_job *job, serv
     job->logits = a->logits;
     job->features = a->features;
     if (job->count == 0) return true;
-    const serve_turn turn = serve_queue_do(server->queue, job);
-    if (turn != SERVE_TURN_DONE) {
-        serve_fail_turn(reply, turn);
-        return false;
-    }
+    if (!serve_check_turn(reply, serve_queue_do(server->queue, job))) return false;
     serve_metrics_stage(server->metrics, a->model->place, SERVE_STAGE_WAIT, job->waited);
     serve_metrics_stage(server->metrics, a->model->place, SERVE_STAGE_COMPUTE, job->computed);
-    if (job->error.status != VIT_OK) serve_fail_computed(reply, &job->error);
-    return job->error.status == VIT_OK;
+    return job->error.status == VIT_OK || serve_fail_computed(reply, &job->error);
 }
 
 bool serve_answer_pictures(serve_answers *out, serve_request *request, const char *model,
@@ -86,16 +80,13 @@ bool serve_answer_pictures(serve_answers *out, serve_request *request, const cha
     const size_t count = pictures->count;
     *out = (serve_answers){.model = serve_model_take(server->models, model)};
     request->pictures = count;
-    if (!out->model) {
-        serve_fail(reply, 404, "no model is called \"%s\": GET /v2/models names them", model);
-        return false;
-    }
+    if (!out->model)
+        return serve_fail(reply, 404, "no model is called \"%s\": GET /v2/models names them",
+                          model);
     bool fine = allocate(out, count, features, reply);
     float *images = fine ? vit_alloc_unset(count, out->model->pixels * sizeof *images) : NULL;
-    if (fine && !images) {
-        serve_fail(reply, 503, "no memory for the pictures: try again later");
-        fine = false;
-    }
+    if (fine && !images)
+        fine = serve_fail(reply, 503, "no memory for the pictures: try again later");
     if (fine) {
         size_t ready = 0; /* pictures that can be read, one after the other in `images` */
         for (size_t i = 0; i < count; i++) {
@@ -103,10 +94,8 @@ bool serve_answer_pictures(serve_answers *out, serve_request *request, const cha
                           images + ready * out->model->pixels, &out->answers[i]);
             ready += out->answers[i].error.status == VIT_OK;
         }
-        if (count == 1 && ready == 0 && !pictures->is_list) {
-            serve_fail_with(reply, &out->answers[0].error);
-            fine = false;
-        }
+        if (count == 1 && ready == 0 && !pictures->is_list)
+            fine = serve_fail_with(reply, &out->answers[0].error);
         serve_job job = {.images = images, .count = ready, .normalised = true};
         fine = fine && compute(out, server, &job, reply);
         if (fine) spread(out, ready);

@@ -24,41 +24,18 @@ static void normalise(float *features, size_t n) {
         features[i] = (float)((double)features[i] / sqrt(sum));
 }
 
-/* Rows of features, [count][model->info.features], of pictures and texts in the order in which they
- * were sent. */
-typedef struct rows {
-    serve_model *model;
-    float **row; /* [count], borrowed */
-    size_t count, tokens;
-} rows;
-
-static void add_embedding(vit_json_out *json, const rows *a, size_t i, const wish *w) {
-    float *features = a->row[i];
-    const size_t width = w->numbers > 0 ? w->numbers : a->model->info.features;
+static void add_embedding(vit_json_out *json, float *features, size_t index, size_t all,
+                          const wish *w) {
+    const size_t width = w->numbers > 0 ? w->numbers : all;
     if (w->numbers > 0) normalise(features, width);
     vit_json_open(json, NULL, '{');
     vit_json_text(json, "object", "embedding");
-    vit_json_count(json, "index", i);
+    vit_json_count(json, "index", index);
     if (w->as_base64)
         vit_json_base64(json, "embedding", features, width * sizeof *features);
     else
         vit_json_g9s(json, "embedding", features, width);
     vit_json_close(json, '}');
-}
-
-static void add_list(vit_json_out *json, const rows *a, const wish *w) {
-    vit_json_open(json, NULL, '{');
-    vit_json_text(json, "object", "list");
-    vit_json_open(json, "data", '[');
-    for (size_t i = 0; i < a->count; i++) add_embedding(json, a, i, w);
-    vit_json_close(json, ']');
-    vit_json_text(json, "model", a->model->name);
-    vit_json_open(json, "usage", '{');
-    vit_json_count(json, "prompt_tokens", a->tokens);
-    vit_json_count(json, "total_tokens", a->tokens);
-    vit_json_close(json, '}');
-    vit_json_close(json, '}');
-    vit_string_add(&json->text, "\n");
 }
 
 /* "encoding_format" and "dimensions"; false: `reply` is an error. */
@@ -67,16 +44,12 @@ static bool read_wish(wish *w, const json_t *object, serve_reply *reply) {
     const json_t *numbers = json_object_get(object, "dimensions");
     const char *encoding = format && !json_is_null(format) ? json_string_value(format) : "float";
     *w = (wish){0};
-    if (!encoding || (strcmp(encoding, "float") != 0 && strcmp(encoding, "base64") != 0)) {
-        serve_fail(reply, 400, "\"encoding_format\": expected \"float\" or \"base64\"");
-        return false;
-    }
+    if (!encoding || (strcmp(encoding, "float") != 0 && strcmp(encoding, "base64") != 0))
+        return serve_fail(reply, 400, "\"encoding_format\": expected \"float\" or \"base64\"");
     w->as_base64 = strcmp(encoding, "base64") == 0;
     if (!numbers || json_is_null(numbers)) return true;
-    if (!json_is_integer(numbers) || json_integer_value(numbers) < 1) {
-        serve_fail(reply, 400, "\"dimensions\": expected a whole number of at least 1");
-        return false;
-    }
+    if (!json_is_integer(numbers) || json_integer_value(numbers) < 1)
+        return serve_fail(reply, 400, "\"dimensions\": expected a whole number of at least 1");
     w->numbers = (size_t)json_integer_value(numbers);
     return true;
 }
@@ -142,29 +115,39 @@ static bool read_inputs(inputs *in, json_t *object, const serve_model *model, se
     return true;
 }
 
-/* The list of answers, or the first failure, which a list cannot express. */
-static void reply_list(serve_reply *reply, const inputs *in, serve_model *model,
+/* The list of features of pictures and texts, in the order in which these were sent; or the first
+ * failure, which a list cannot express. */
+static void reply_list(serve_reply *reply, const inputs *in, const serve_model *model,
                        const serve_answers *a, float *texts, size_t tokens, const wish *w) {
     vit_json_out json = {0};
     const size_t width = model->info.features;
-    rows r = {.model = model, .count = in->count, .tokens = tokens};
-    size_t failed = 0, text = 0, picture = 0;
+    float *text = texts, *picture = a->features;
+    size_t failed = 0;
     while (failed < a->count && a->answers[failed].error.status == VIT_OK) failed++;
-    r.row = vit_alloc(in->count + 1, sizeof *r.row);
-    for (size_t i = 0; r.row && i < in->count; i++)
-        r.row[i] = in->is_text[i] ? texts + text++ * width : a->features + picture++ * width;
-    if (!r.row) {
-        serve_fail(reply, 503, "no memory for the answer");
-    } else if (failed < a->count) {
+    if (failed < a->count) {
         serve_fail_with(reply, &a->answers[failed].error);
-    } else if (w->numbers > width) {
+        return;
+    }
+    if (w->numbers > width) {
         serve_fail(reply, 400, "\"dimensions\": %zu are more than the %zu that %s has", w->numbers,
                    width, model->name);
-    } else {
-        add_list(&json, &r, w);
-        reply->body = json.text;
+        return;
     }
-    vit_free(r.row);
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "object", "list");
+    vit_json_open(&json, "data", '[');
+    for (size_t i = 0; i < in->count; i++) {
+        float **next = in->is_text[i] ? &text : &picture;
+        add_embedding(&json, *next, i, width, w);
+        *next += width;
+    }
+    vit_json_close(&json, ']');
+    vit_json_text(&json, "model", model->name);
+    vit_json_open(&json, "usage", '{');
+    vit_json_count(&json, "prompt_tokens", tokens);
+    vit_json_count(&json, "total_tokens", tokens);
+    vit_json_close(&json, '}');
+    serve_end_json(&json, '}', reply);
 }
 
 /* Answers pictures, where there are any, and then texts. */
@@ -221,10 +204,9 @@ void serve_embeddings(serve_request *request, serve_reply *reply) {
 /* ---- Immich ---- */
 
 /* A form of {entries: {"clip": {"visual": {"modelName": NAME}}}, image: FILE}, or of "textual" and
- * text: WORDS. */
+ * text: WORDS. Data are NULL of a field that is not there. */
 typedef struct immich {
     serve_part entries, image, text;
-    bool has_entries, has_image, has_text;
 } immich;
 
 static bool read_immich(immich *out, const serve_request *request, serve_reply *reply) {
@@ -238,22 +220,12 @@ static bool read_immich(immich *out, const serve_request *request, serve_reply *
     while (status == VIT_OK) {
         status = serve_multipart_next(&form, &part, &found, &error);
         if (status != VIT_OK || !found) break;
-        if (strcmp(part.name, "entries") == 0) {
-            out->entries = part;
-            out->has_entries = true;
-        } else if (strcmp(part.name, "image") == 0) {
-            out->image = part;
-            out->has_image = true;
-        } else if (strcmp(part.name, "text") == 0) {
-            out->text = part;
-            out->has_text = true;
-        }
+        if (strcmp(part.name, "entries") == 0) out->entries = part;
+        if (strcmp(part.name, "image") == 0) out->image = part;
+        if (strcmp(part.name, "text") == 0) out->text = part;
     }
-    if (status != VIT_OK)
-        serve_fail_with(reply, &error);
-    else if (!out->has_entries)
-        serve_fail(reply, 400, "the form has no field \"entries\"");
-    return status == VIT_OK && out->has_entries;
+    if (status != VIT_OK) return serve_fail_with(reply, &error);
+    return out->entries.data || serve_fail(reply, 400, "the form has no field \"entries\"");
 }
 
 /* The name of the model that "entries" asks; NULL: it asks for something else, `reply` says what.
@@ -281,17 +253,13 @@ static const char *immich_model(const json_t *entries, bool *words, serve_reply 
 static void reply_immich(serve_reply *reply, float *features, size_t width) {
     vit_json_out list = {0}, json = {0};
     normalise(features, width);
-    vit_json_open(&list, NULL, '[');
-    for (size_t i = 0; i < width; i++) vit_json_g9(&list, NULL, features[i]);
-    vit_json_close(&list, ']');
+    vit_json_g9s(&list, NULL, features, width);
     char *text = vit_json_take(&list);
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "clip", text ? text : "");
-    vit_json_close(&json, '}');
-    vit_string_add(&json.text, "\n");
     if (!text) json.text.failed = true;
     vit_free(text);
-    reply->body = json.text;
+    serve_end_json(&json, '}', reply);
 }
 
 /* Words; too many are cut, as Immich's own service does. */
@@ -301,7 +269,7 @@ static void answer_immich_text(serve_request *request, const immich *form, const
     float *features = NULL;
     size_t tokens;
     serve_model *model = serve_model_take(request->server->models, name);
-    if (!model || !form->has_text) {
+    if (!model || !form->text.data) {
         serve_fail(reply, model ? 400 : 404,
                    model ? "the form has no field \"text\""
                          : "no model of that name is served: GET /v2/models names them");
@@ -329,13 +297,12 @@ static void answer_immich(serve_request *request, const immich *form, const json
         answer_immich_text(request, form, name, reply);
         return;
     }
-    if (!form->has_image) {
+    if (!form->image.data) {
         serve_fail(reply, 400, "the form has no picture in the field \"image\"");
         return;
     }
     memcpy(request->model, name, strlen(name) + 1);
-    if (serve_add_picture(&sent, request, "image", form->image.data, form->image.size, NULL,
-                          reply) &&
+    if (serve_add_picture(&sent, request, "image", form->image.data, form->image.size, reply) &&
         serve_answer_pictures(&a, request, name, &sent, true, reply)) {
         if (a.answers[0].error.status != VIT_OK)
             serve_fail_with(reply, &a.answers[0].error);

@@ -7,7 +7,7 @@
 #include "vit/cli/serve/answer/pictures.h"
 #include "vit/cli/serve/route.h"
 
-enum { STEPS_MAX = 256 };
+enum { STEPS_MAX = 256, SHORT_WORD = 64 };
 
 typedef struct question {
     serve_request *request;
@@ -39,65 +39,37 @@ static bool find_word(const question *q, const char *key, char *word, size_t siz
 
 /* A number from 0, if there is one. */
 static bool read_number(const question *q, const char *key, vit_optional *number) {
-    char word[64];
+    char word[SHORT_WORD];
     uint64_t value;
     if (!find_word(q, key, word, sizeof word)) return true;
-    if (!vit_parse_u64(word, &value)) {
-        serve_fail(q->reply, 400, "%s: \"%s\" is not a whole number", key, word);
-        return false;
-    }
+    if (!vit_parse_u64(word, &value))
+        return serve_fail(q->reply, 400, "%s: \"%s\" is not a whole number", key, word);
     *number = vit_given((double)value);
     return true;
 }
 
-/* Passes on what is said of a word that was read. */
-static bool passed(const question *q, vit_status status, const vit_error *error) {
-    if (status != VIT_OK) serve_fail_with(q->reply, error);
-    return status == VIT_OK;
-}
-
-static bool read_method(question *q) {
-    char word[64];
-    vit_error error;
-    q->options.method = VIT_METHOD_RELEVANCE;
-    return !find_word(q, "method", word, sizeof word) ||
-           passed(q, vit_map_read_method(&q->options.method, "method", word, &error), &error);
-}
-
-static bool read_class(question *q) {
-    char word[SERVE_NAME_MAX + 1];
-    vit_error error;
-    return !find_word(q, "class", word, sizeof word) ||
-           passed(q, vit_map_read_class(&q->options, q->model->model, "class", word, &error),
-                  &error);
-}
-
-static bool read_head(question *q) {
-    char word[64];
-    vit_error error;
-    return !find_word(q, "head", word, sizeof word) ||
-           passed(q, vit_map_read_head(&q->options, "head", word, &error), &error);
-}
-
-/* "cls" is also what a head without a class token reads. */
-static bool read_query(question *q) {
-    char word[64];
-    vit_error error;
-    return !find_word(q, "query", word, sizeof word) || strcmp(word, "cls") == 0 ||
-           passed(q, vit_map_read_query(&q->options, &q->model->info, "query", word, &error),
-                  &error);
-}
-
+/* "query": "cls" is also what a head without a class token reads. */
 static bool read_options(question *q) {
+    char word[SERVE_NAME_MAX + 1];
+    vit_map_options *o = &q->options;
     vit_optional steps = {0};
-    if (!read_method(q) || !read_class(q) || !read_query(q) || !read_head(q) ||
-        !read_number(q, "layer", &q->options.layer) || !read_number(q, "steps", &steps))
-        return false;
-    if (steps.value > STEPS_MAX) {
-        serve_fail(q->reply, 400, "steps: %.0f, expected at most %d", steps.value, STEPS_MAX);
-        return false;
-    }
-    q->options.steps = (size_t)steps.value;
+    vit_error error;
+    vit_status status = VIT_OK;
+    o->method = VIT_METHOD_RELEVANCE;
+    if (find_word(q, "method", word, SHORT_WORD))
+        status = vit_map_read_method(&o->method, "method", word, &error);
+    if (status == VIT_OK && find_word(q, "class", word, sizeof word))
+        status = vit_map_read_class(o, q->model->model, "class", word, &error);
+    if (status == VIT_OK && find_word(q, "query", word, SHORT_WORD) && strcmp(word, "cls") != 0)
+        status = vit_map_read_query(o, &q->model->info, "query", word, &error);
+    if (status == VIT_OK && find_word(q, "head", word, SHORT_WORD))
+        status = vit_map_read_head(o, "head", word, &error);
+    if (status != VIT_OK) return serve_fail_with(q->reply, &error);
+    if (!read_number(q, "layer", &o->layer) || !read_number(q, "steps", &steps)) return false;
+    if (steps.value > STEPS_MAX)
+        return serve_fail(q->reply, 400, "steps: %.0f, expected at most %d", steps.value,
+                          STEPS_MAX);
+    o->steps = (size_t)steps.value;
     return true;
 }
 
@@ -107,12 +79,10 @@ static bool read_model(question *q) {
     if (!find_word(q, "model", name, SERVE_NAME_MAX + 1))
         snprintf(name, SERVE_NAME_MAX + 1, "%s", serve_models_name(models, 0));
     q->model = serve_model_take(models, name);
-    if (!q->model)
-        serve_fail(q->reply, 404,
-                   "no model is called \"%s\": GET /v2/models names those that are "
-                   "served",
-                   name);
-    return q->model != NULL;
+    return q->model ||
+           serve_fail(q->reply, 404,
+                      "no model is called \"%s\": GET /v2/models names those that are served",
+                      name);
 }
 
 /* ---- the map ---- */
@@ -149,23 +119,15 @@ static bool make_map(question *q, const vit_picture *picture) {
     q->pixels = vit_alloc_unset(q->model->pixels, 1);
     q->values = vit_alloc_unset(q->model->pixels, sizeof *q->values);
     q->options.values = q->values;
-    if (!q->pixels || !q->values) {
-        serve_fail(q->reply, 503, "no memory for the picture: try again later");
-        return false;
-    }
+    if (!q->pixels || !q->values)
+        return serve_fail(q->reply, 503, "no memory for the picture: try again later");
     serve_prepare(q->model, server, picture, q->pixels, q->values, &answer);
-    if (answer.error.status != VIT_OK) {
-        serve_fail_with(q->reply, &answer.error);
-        return false;
-    }
-    const serve_turn turn = serve_queue_do(aside ? server->aside : server->queue, &job);
-    if (turn != SERVE_TURN_DONE)
-        serve_fail_turn(q->reply, turn);
-    else if (job.error.status == VIT_ERROR_CANCELLED)
-        serve_fail(q->reply, 503, "the server ends before this map would have been made");
-    else if (job.error.status != VIT_OK)
-        serve_fail_computed(q->reply, &job.error);
-    return turn == SERVE_TURN_DONE && job.error.status == VIT_OK;
+    if (answer.error.status != VIT_OK) return serve_fail_with(q->reply, &answer.error);
+    serve_queue *queue = aside ? server->aside : server->queue;
+    if (!serve_check_turn(q->reply, serve_queue_do(queue, &job))) return false;
+    if (job.error.status == VIT_ERROR_CANCELLED)
+        return serve_fail(q->reply, 503, "the server ends before this map would have been made");
+    return job.error.status == VIT_OK || serve_fail_computed(q->reply, &job.error);
 }
 
 static void write_map(const question *q, const char *name) {
@@ -174,9 +136,7 @@ static void write_map(const question *q, const char *name) {
     vit_json_open(&json, NULL, '{');
     vit_map_add_json(&json, name, q->model->model, q->options.method, &q->map, true);
     if (find_word(q, "pixels", word, sizeof word)) serve_add_input(&json, q->model, q->pixels);
-    vit_json_close(&json, '}');
-    vit_string_add(&json.text, "\n");
-    q->reply->body = json.text;
+    serve_end_json(&json, '}', q->reply);
 }
 
 /* The body is {"image": base64 or data URL, "model", "method", "class", "layer", "head", "query",

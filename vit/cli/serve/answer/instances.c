@@ -59,12 +59,11 @@ static bool refuse_shape(const reader *r, const size_t *sides, size_t dims) {
     char text[128];
     const vit_model_info *info = &r->model->info;
     vit_shape_text(text, sides, dims);
-    serve_fail(r->reply, 400,
-               "an array of shape %s: expected [%zu, %zu, %zu], pixels from 0 to 255, or [%zu, "
-               "%zu, %zu], normalised; or a file as base64, which is prepared here",
-               text, info->height, info->width, info->channels, info->channels, info->height,
-               info->width);
-    return false;
+    return serve_fail(
+        r->reply, 400,
+        "an array of shape %s: expected [%zu, %zu, %zu], pixels from 0 to 255, or [%zu, "
+        "%zu, %zu], normalised; or a file as base64, which is prepared here",
+        text, info->height, info->width, info->channels, info->channels, info->height, info->width);
 }
 
 /* Whether values that nobody called "pixel_values" may be normalised ones: whole numbers far from 0
@@ -84,22 +83,18 @@ static bool add_array(const reader *r, const json_t *value, const char *key, siz
     if (input == SERVE_INPUT_COUNT) return refuse_shape(r, sides, dims);
     if (t->count == 0 && !serve_tensor_new(t, r->request, r->model, input, count, r->reply))
         return false;
-    if (t->input != input) {
-        serve_fail(r->reply, 400, "both pixels and normalised values, expected one of them");
-        return false;
-    }
-    if (!serve_tensor_put(t, r->request, value, &same)) {
-        serve_fail(r->reply, 400, "\"%s\": expected %s", serve_input_names[input],
-                   serve_tensor_expected(t));
-        return false;
-    }
+    if (t->input != input)
+        return serve_fail(r->reply, 400, "both pixels and normalised values, expected one of them");
+    if (!serve_tensor_put(t, r->request, value, &same))
+        return serve_fail(r->reply, 400, "\"%s\": expected %s", serve_input_names[input],
+                          serve_tensor_expected(t));
     if (may_be_values(t, key)) return true;
-    serve_fail(r->reply, 400,
-               "whole numbers up to %g in the order [channels, height, width], which is that of "
-               "normalised values: send pixels as [height, width, channels], or name the array "
-               "\"pixel_values\"",
-               (double)t->largest);
-    return false;
+    return serve_fail(
+        r->reply, 400,
+        "whole numbers up to %g in the order [channels, height, width], which is that of "
+        "normalised values: send pixels as [height, width, channels], or name the array "
+        "\"pixel_values\"",
+        (double)t->largest);
 }
 
 /* ---- the list ---- */
@@ -146,10 +141,8 @@ bool serve_read_instances(serve_instances *out, const serve_request *request,
         fine = add(&r, value); /* a long array, which has no shape: says so */
     } else {
         for (size_t i = 0; i < r.count && fine; i++) fine = add(&r, json_array_get(value, i));
-        if (fine && r.count == 0) {
-            serve_fail(reply, 400, "\"instances\": expected a list of pictures");
-            fine = false;
-        }
+        if (fine && r.count == 0)
+            fine = serve_fail(reply, 400, "\"instances\": expected a list of pictures");
     }
     if (!fine) serve_instances_free(out);
     return fine;

@@ -3,25 +3,18 @@
  * is Triton's as well) and TorchServe's. predict.c and kserve_infer.c compute. */
 
 #include "vit/cli/serve/answer/kserve.h"
+#include "vit/base/size.h"
 #include "vit/cli/serve/route.h"
 
-static void end_object(vit_json_out *json, serve_reply *reply) {
-    vit_json_close(json, '}');
-    vit_string_add(&json->text, "\n");
-    reply->body = json->text;
-}
-
 void serve_v2(serve_request *request, serve_reply *reply) {
+    static const char *const extensions[] = {"binary_tensor_data", "classification"};
     vit_json_out json = {0};
     (void)request;
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "name", "vit-serve");
     vit_json_text(&json, "version", VIT_VERSION);
-    vit_json_open(&json, "extensions", '[');
-    vit_json_text(&json, NULL, "binary_tensor_data");
-    vit_json_text(&json, NULL, "classification");
-    vit_json_close(&json, ']');
-    end_object(&json, reply);
+    vit_json_texts(&json, "extensions", extensions, VIT_COUNT(extensions));
+    serve_end_json(&json, '}', reply);
 }
 
 /* Says that the process lives; /v2/health/ready says whether it answers. */
@@ -29,8 +22,8 @@ void serve_v2_live(serve_request *request, serve_reply *reply) {
     vit_json_out json = {0};
     (void)request;
     vit_json_open(&json, NULL, '{');
-    vit_json_raw(&json, "live", "true");
-    end_object(&json, reply);
+    vit_json_bool(&json, "live", true);
+    serve_end_json(&json, '}', reply);
 }
 
 void serve_v2_ready(serve_request *request, serve_reply *reply) {
@@ -38,16 +31,16 @@ void serve_v2_ready(serve_request *request, serve_reply *reply) {
     if (!serve_queue_moves(request->server, reply)) return;
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "status", "ok");
-    vit_json_raw(&json, "ready", "true");
-    end_object(&json, reply);
+    vit_json_bool(&json, "ready", true);
+    serve_end_json(&json, '}', reply);
 }
 
 void serve_v2_model_ready(serve_request *request, serve_reply *reply) {
     vit_json_out json = {0};
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "name", request->model);
-    vit_json_raw(&json, "ready", "true");
-    end_object(&json, reply);
+    vit_json_bool(&json, "ready", true);
+    serve_end_json(&json, '}', reply);
 }
 
 /* ---- tensors ---- */
@@ -69,9 +62,7 @@ void serve_v2_model(serve_request *request, serve_reply *reply) {
     vit_json_out json = {0};
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "name", m->name);
-    vit_json_open(&json, "versions", '[');
-    vit_json_text(&json, NULL, "1");
-    vit_json_close(&json, ']');
+    vit_json_texts(&json, "versions", (const char *const[]){"1"}, 1);
     vit_json_text(&json, "platform", "vit");
     vit_json_open(&json, "inputs", '[');
     for (size_t i = 0; i < SERVE_INPUT_COUNT; i++) {
@@ -86,7 +77,7 @@ void serve_v2_model(serve_request *request, serve_reply *reply) {
         add_tensor(&json, serve_output_names[i], "FP32", &width, 1);
     }
     vit_json_close(&json, ']');
-    end_object(&json, reply);
+    serve_end_json(&json, '}', reply);
     serve_model_release(request->server->models, m);
 }
 
@@ -120,7 +111,7 @@ void serve_v2_models(serve_request *request, serve_reply *reply) {
         serve_model_release(models, m);
     }
     vit_json_close(&json, ']');
-    end_object(&json, reply);
+    serve_end_json(&json, '}', reply);
 }
 
 /* The same list in Triton's form. */
@@ -135,9 +126,7 @@ void serve_v2_index(serve_request *request, serve_reply *reply) {
         vit_json_text(&json, "state", "READY");
         vit_json_close(&json, '}');
     }
-    vit_json_close(&json, ']');
-    vit_string_add(&json.text, "\n");
-    reply->body = json.text;
+    serve_end_json(&json, ']', reply);
 }
 
 /* ---- KServe's V1 protocol ---- */
@@ -150,7 +139,7 @@ void serve_v1_models(serve_request *request, serve_reply *reply) {
     for (size_t i = 0; i < serve_models_count(models); i++)
         vit_json_text(&json, NULL, serve_models_name(models, i));
     vit_json_close(&json, ']');
-    end_object(&json, reply);
+    serve_end_json(&json, '}', reply);
 }
 
 /* ---- TorchServe ---- */
@@ -167,7 +156,7 @@ void serve_torchserve_models(serve_request *request, serve_reply *reply) {
         vit_json_close(&json, '}');
     }
     vit_json_close(&json, ']');
-    end_object(&json, reply);
+    serve_end_json(&json, '}', reply);
 }
 
 /* A list, as there may be several versions. */
@@ -189,7 +178,5 @@ void serve_torchserve_model(serve_request *request, serve_reply *reply) {
     vit_json_close(&json, '}');
     vit_json_close(&json, ']');
     vit_json_close(&json, '}');
-    vit_json_close(&json, ']');
-    vit_string_add(&json.text, "\n");
-    reply->body = json.text;
+    serve_end_json(&json, ']', reply);
 }

@@ -57,21 +57,16 @@ static bool read_wish(inference *f, const json_t *output, bool is_binary) {
               .is_binary = read_flag(parameters, "binary_data", is_binary)};
     for (size_t i = 0; name && i < SERVE_OUTPUT_COUNT; i++)
         if (strcmp(name, serve_output_names[i]) == 0) w.output = (serve_output)i;
-    if (is_ranked && (!json_is_integer(classes) || json_integer_value(classes) < 1)) {
-        serve_fail(f->reply, 400, "\"classification\": expected a whole number from 1");
-        return false;
-    }
+    if (is_ranked && (!json_is_integer(classes) || json_integer_value(classes) < 1))
+        return serve_fail(f->reply, 400, "\"classification\": expected a whole number from 1");
     w.classes = is_ranked ? (size_t)json_integer_value(classes) : 0;
-    if (w.output == SERVE_OUTPUT_COUNT || f->wish_count == SERVE_OUTPUT_COUNT) {
-        serve_fail(f->reply, 400,
-                   "output \"%.64s\": expected logits, probabilities and features, each once",
-                   name ? name : "");
-        return false;
-    }
-    if (w.classes > 0 && w.output == SERVE_OUTPUT_FEATURES) {
-        serve_fail(f->reply, 400, "output \"features\" has no classes");
-        return false;
-    }
+    if (w.output == SERVE_OUTPUT_COUNT || f->wish_count == SERVE_OUTPUT_COUNT)
+        return serve_fail(
+            f->reply, 400,
+            "output \"%.64s\": expected logits, probabilities and features, each once",
+            name ? name : "");
+    if (w.classes > 0 && w.output == SERVE_OUTPUT_FEATURES)
+        return serve_fail(f->reply, 400, "output \"features\" has no classes");
     f->wishes[f->wish_count++] = w;
     return true;
 }
@@ -108,11 +103,10 @@ static bool take_binary(inference *f, sent_input *in) {
     in->is_binary = said && !json_is_null(said);
     if (!in->is_binary) return true;
     if (!json_is_integer(said) || json_integer_value(said) < 0 ||
-        (uint64_t)json_integer_value(said) > f->binary_size) {
-        serve_fail(f->reply, 400, "\"binary_data_size\": the body has %zu bytes behind its JSON",
-                   f->binary_size);
-        return false;
-    }
+        (uint64_t)json_integer_value(said) > f->binary_size)
+        return serve_fail(f->reply, 400,
+                          "\"binary_data_size\": the body has %zu bytes behind its JSON",
+                          f->binary_size);
     in->data = f->binary;
     in->size = (size_t)json_integer_value(said);
     f->binary += in->size;
@@ -131,7 +125,7 @@ static bool read_bytes(inference *f, serve_pictures *out, const uint8_t *data, s
         snprintf(name, sizeof name, "pictures %zu", out->count);
         if (size < 4 || length > size - 4) {
             serve_fail(f->reply, 400, "\"pictures\": the binary data end within an element");
-        } else if (serve_add_picture(out, f->request, name, data + 4, length, NULL, f->reply)) {
+        } else if (serve_add_picture(out, f->request, name, data + 4, length, f->reply)) {
             data += 4 + length;
             size -= 4 + length;
             continue;
@@ -205,28 +199,23 @@ static bool read_numbers(inference *f, const sent_input *in, serve_tensor *t) {
     const size_t bytes = t->size * (t->bytes ? 1 : sizeof *t->values);
     serve_shape nested;
     if (in->is_binary) {
-        if (in->size != bytes) {
-            serve_fail(f->reply, 400, "\"%s\": %zu bytes, its shape says %zu", name, in->size,
-                       bytes);
-            return false;
-        }
+        if (in->size != bytes)
+            return serve_fail(f->reply, 400, "\"%s\": %zu bytes, its shape says %zu", name,
+                              in->size, bytes);
         memcpy(t->bytes ? (void *)t->bytes : t->values, in->data, bytes);
     } else if (!serve_tensor_put(t, f->request, json_object_get(in->json, "data"), &nested) ||
-               t->at != t->size) {
-        serve_fail(f->reply, 400, "\"%s\": expected %zu %s", name, t->size,
-                   serve_tensor_expected(t));
-        return false;
-    } else if (nested.dims > 1 && !is_nested_as(&nested, json_object_get(in->json, "shape"))) {
+               t->at != t->size)
+        return serve_fail(f->reply, 400, "\"%s\": expected %zu %s", name, t->size,
+                          serve_tensor_expected(t));
+    else if (nested.dims > 1 && !is_nested_as(&nested, json_object_get(in->json, "shape"))) {
         char text[128];
         vit_shape_text(text, nested.sides, nested.dims);
-        serve_fail(f->reply, 400, "\"%s\": \"data\" is nested as %s, which is not its shape", name,
-                   text);
-        return false;
+        return serve_fail(f->reply, 400, "\"%s\": \"data\" is nested as %s, which is not its shape",
+                          name, text);
     }
     for (size_t i = 0; t->values && i < t->size; i++) {
         if (isfinite(t->values[i])) continue;
-        serve_fail(f->reply, 400, "\"%s\": value %zu is not finite", name, i);
-        return false;
+        return serve_fail(f->reply, 400, "\"%s\": value %zu is not finite", name, i);
     }
     return true;
 }
@@ -264,13 +253,11 @@ static bool answer_input(inference *f, serve_answers *a) {
         if (strcmp(name, serve_input_names[i]) == 0 && strcmp(type, serve_input_types[i]) == 0)
             in.input = (serve_input)i;
     }
-    if (json_array_size(inputs) != 1 || in.input == SERVE_INPUT_COUNT) {
-        serve_fail(
+    if (json_array_size(inputs) != 1 || in.input == SERVE_INPUT_COUNT)
+        return serve_fail(
             f->reply, 400,
             "\"inputs\": expected one, \"pictures\" of BYTES (files), \"pixels\" of UINT8 or "
             "\"pixel_values\" of FP32");
-        return false;
-    }
     if (!take_binary(f, &in)) return false;
     switch (in.input) {
     case SERVE_INPUT_PICTURES:

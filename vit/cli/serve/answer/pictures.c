@@ -7,46 +7,27 @@
 
 void serve_pictures_free(serve_pictures *p) {
     for (size_t i = 0; i < p->count; i++) {
-        vit_free(p->owned[i]);
-        vit_free(p->names[i]);
+        vit_free((void *)(uintptr_t)p->pictures[i].name);
+        if (p->owns_bytes) vit_free((void *)(uintptr_t)p->pictures[i].bytes);
     }
-    vit_free(p->owned);
-    vit_free(p->names);
     vit_free(p->pictures);
     *p = (serve_pictures){0};
 }
 
-static bool make_room(serve_pictures *p) {
-    if (p->count < p->capacity) return true;
-    const size_t capacity = p->capacity > 0 ? 2 * p->capacity : 4;
-    vit_picture *pictures = vit_realloc(p->pictures, p->count, capacity, sizeof *pictures);
-    if (pictures) p->pictures = pictures;
-    void **owned = vit_realloc(p->owned, p->count, capacity, sizeof *owned);
-    if (owned) p->owned = owned;
-    char **names = vit_realloc(p->names, p->count, capacity, sizeof *names);
-    if (names) p->names = names;
-    if (!pictures || !owned || !names) return false;
-    p->capacity = capacity;
-    return true;
-}
-
 bool serve_add_picture(serve_pictures *p, const serve_request *request, const char *name,
-                       const void *bytes, size_t size, void *owned, serve_reply *reply) {
-    char *copy = NULL;
-    if (p->count >= request->server->pictures) {
-        serve_fail(reply, 413, "more than %zu pictures in a request", request->server->pictures);
-    } else if (!make_room(p) || (copy = vit_strdup(name)) == NULL) {
-        serve_fail(reply, 503, "no memory for the pictures: try again later");
-    } else {
-        p->owned[p->count] = owned;
-        p->names[p->count] = copy;
-        /* With bytes NULL, the name would be that of a file to read. */
-        p->pictures[p->count++] =
-            (vit_picture){.name = copy, .bytes = bytes ? bytes : "", .size = size};
-        return true;
+                       const void *bytes, size_t size, serve_reply *reply) {
+    if (p->count >= request->server->pictures)
+        return serve_fail(reply, 413, "more than %zu pictures in a request",
+                          request->server->pictures);
+    char *copy = vit_strdup(name);
+    if (!copy || !VIT_MAKE_ROOM(p->pictures, p->count, p->capacity, "pictures", NULL)) {
+        vit_free(copy);
+        return serve_fail(reply, 503, "no memory for the pictures: try again later");
     }
-    vit_free(owned);
-    return false;
+    /* With bytes NULL, the name would be that of a file to read. */
+    p->pictures[p->count++] =
+        (vit_picture){.name = copy, .bytes = bytes ? bytes : "", .size = size};
+    return true;
 }
 
 /* ---- forms ---- */
@@ -63,24 +44,23 @@ static bool read_form(serve_pictures *out, serve_request *request, const char *t
         if (status != VIT_OK || !found) break;
         fine = part.file[0] == '\0'
                    ? serve_take_field(request, part.name, part.data, part.size, reply)
-                   : serve_add_picture(out, request, part.file, part.data, part.size, NULL, reply);
+                   : serve_add_picture(out, request, part.file, part.data, part.size, reply);
     }
     if (fine && status != VIT_OK) serve_fail_with(reply, &error);
-    if (fine && status == VIT_OK && out->count == 0) {
-        serve_fail(reply, 400,
-                   "the form holds no picture: expected a part with a file's name, as curl -F "
-                   "data=@FILE sends it");
-        fine = false;
-    }
+    if (fine && status == VIT_OK && out->count == 0)
+        fine =
+            serve_fail(reply, 400,
+                       "the form holds no picture: expected a part with a file's name, as curl -F "
+                       "data=@FILE sends it");
     return fine && status == VIT_OK;
 }
 
 bool serve_read_pictures(serve_pictures *out, serve_request *request, serve_reply *reply) {
     const char *type = request->content_type;
     *out = (serve_pictures){.is_list = serve_is_multipart(type)};
-    const bool fine = out->is_list ? read_form(out, request, type, reply)
-                                   : serve_add_picture(out, request, "-", request->body,
-                                                       request->size, NULL, reply);
+    const bool fine =
+        out->is_list ? read_form(out, request, type, reply)
+                     : serve_add_picture(out, request, "-", request->body, request->size, reply);
     if (!fine) serve_pictures_free(out);
     return fine;
 }
@@ -115,37 +95,28 @@ bool serve_add_string(serve_pictures *out, const serve_request *request, const j
     char name[64];
     vit_error error;
     vit_bytes bytes;
-    if (!json_is_string(value)) {
-        serve_fail(reply, 400, "\"%s\": expected pictures as base64 or as data URLs", key);
-        return false;
-    }
+    if (json_is_object(value)) value = json_object_get(value, "image");
+    if (!json_is_string(value))
+        return serve_fail(reply, 400, "\"%s\": expected pictures as base64 or as data URLs", key);
     if (serve_read_base64(&bytes, json_string_value(value), json_string_length(value), &error) !=
-        VIT_OK) {
-        serve_fail_with(reply, &error);
-        return false;
-    }
+        VIT_OK)
+        return serve_fail_with(reply, &error);
     snprintf(name, sizeof name, "%s %zu", key, out->count);
-    return serve_add_picture(out, request, name, bytes.data, bytes.size, bytes.data, reply);
-}
-
-static bool read_string(serve_pictures *out, const serve_request *request, const json_t *value,
-                        const char *key, serve_reply *reply) {
-    return serve_add_string(
-        out, request, json_is_object(value) ? json_object_get(value, "image") : value, key, reply);
+    out->owns_bytes = true;
+    const bool added = serve_add_picture(out, request, name, bytes.data, bytes.size, reply);
+    if (!added) vit_free(bytes.data);
+    return added;
 }
 
 bool serve_read_strings(serve_pictures *out, const serve_request *request, json_t *object,
                         const char *key, serve_reply *reply) {
     const json_t *value = json_object_get(object, key);
     *out = (serve_pictures){.is_list = json_is_array(value)};
-    bool fine = true;
-    if (!out->is_list) fine = read_string(out, request, value, key, reply);
-    for (size_t i = 0; out->is_list && i < json_array_size(value) && fine; i++)
-        fine = read_string(out, request, json_array_get(value, i), key, reply);
-    if (fine && out->count == 0) {
-        serve_fail(reply, 400, "\"%s\" is empty, expected pictures", key);
-        fine = false;
-    }
+    bool fine = out->is_list || serve_add_string(out, request, value, key, reply);
+    for (size_t i = 0; i < json_array_size(value) && fine; i++)
+        fine = serve_add_string(out, request, json_array_get(value, i), key, reply);
+    if (fine && out->count == 0)
+        fine = serve_fail(reply, 400, "\"%s\" is empty, expected pictures", key);
     json_object_del(object, key); /* decoded, the strings only take memory */
     if (!fine) serve_pictures_free(out);
     return fine;

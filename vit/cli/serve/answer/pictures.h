@@ -6,11 +6,10 @@
 #include "vit/formats/json.h"
 
 typedef struct serve_pictures {
-    vit_picture *pictures; /* [count] */
+    vit_picture *pictures; /* [count]; the names are owned */
     size_t count, capacity;
-    bool is_list; /* they were sent as a list, perhaps of one */
-    void **owned; /* [count]: the bytes of a picture, if they must be freed; else NULL */
-    char **names; /* [count]; owned */
+    bool is_list;    /* they were sent as a list, perhaps of one */
+    bool owns_bytes; /* of the pictures; else they are those of the request */
 } serve_pictures;
 
 /* The body is a picture, or a form with files (multipart/form-data), whose other fields become
@@ -23,7 +22,8 @@ bool serve_read_pictures(serve_pictures *out, serve_request *request, serve_repl
 bool serve_read_strings(serve_pictures *out, const serve_request *request, json_t *object,
                         const char *key, serve_reply *reply);
 
-/* Adds a picture that is a string, base64 or a data URL; `key`: where it stood in the JSON. */
+/* Adds a picture that is a string, base64 or a data URL, or {"image": string}; `key`: where it
+ * stood in the JSON. */
 bool serve_add_string(serve_pictures *pictures, const serve_request *request, const json_t *value,
                       const char *key, serve_reply *reply);
 
@@ -31,10 +31,9 @@ bool serve_add_string(serve_pictures *pictures, const serve_request *request, co
  * error. Long arrays of numbers stay in the body: numbers.h. */
 json_t *serve_read_json(const serve_request *request, size_t size, serve_reply *reply);
 
-/* Adds a picture, for other forms. `name` is copied; `owned` is freed with the pictures, or NULL.
- */
+/* Adds a picture, for other forms. `name` is copied, `bytes` are not. */
 bool serve_add_picture(serve_pictures *pictures, const serve_request *request, const char *name,
-                       const void *bytes, size_t size, void *owned, serve_reply *reply);
+                       const void *bytes, size_t size, serve_reply *reply);
 
 void serve_pictures_free(serve_pictures *pictures);
 

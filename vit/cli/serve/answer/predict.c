@@ -96,10 +96,8 @@ static bool read_json_top(size_t *top, const json_t *parameters, const char *key
                           serve_reply *reply) {
     const json_t *value = json_object_get(parameters, key);
     if (!is_given(value)) return true;
-    if (!json_is_integer(value) || json_integer_value(value) < 1) {
-        serve_fail(reply, 400, "\"%s\": expected a whole number from 1", key);
-        return false;
-    }
+    if (!json_is_integer(value) || json_integer_value(value) < 1)
+        return serve_fail(reply, 400, "\"%s\": expected a whole number from 1", key);
     *top = (size_t)json_integer_value(value);
     return true;
 }
@@ -120,18 +118,15 @@ static bool check_parameters(const serve_request *request, json_t *object, serve
     json_t *value;
     for (const char *const *known = request->options; *known; known++) {
         if (!is_given(json_object_get(object, *known))) continue;
-        serve_fail(reply, 400, "\"%s\" is read in \"parameters\": {\"parameters\": {\"%s\": ...}}",
-                   *known, *known);
-        return false;
+        return serve_fail(reply, 400,
+                          "\"%s\" is read in \"parameters\": {\"parameters\": {\"%s\": ...}}",
+                          *known, *known);
     }
     json_object_foreach(json_object_get(object, "parameters"), key, value) {
-        size_t count = 0;
-        while (request->options[count] && strcmp(request->options[count], key) != 0) count++;
-        if (request->options[count] || !is_given(value)) continue;
-        const char *near = vit_nearest(key, request->options, count);
-        serve_fail(reply, 400, "\"parameters\": there is no \"%.32s\"%s%s%s", key,
-                   near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "");
-        return false;
+        const char *near;
+        if (!is_given(value) || serve_find_name(request->options, key, &near)) continue;
+        return serve_fail(reply, 400, "\"parameters\": there is no \"%.32s\"%s%s%s", key,
+                          near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     }
     return true;
 }
@@ -242,8 +237,8 @@ static bool read_function(vit_scoring *scoring, const char *text, serve_reply *r
         *scoring = (vit_scoring)i;
         if (strcasecmp(text, vit_scoring_name(*scoring)) == 0) return true;
     }
-    serve_fail(reply, 400, "function_to_apply=%.32s: expected softmax, sigmoid or none", text);
-    return false;
+    return serve_fail(reply, 400, "function_to_apply=%.32s: expected softmax, sigmoid or none",
+                      text);
 }
 
 /* The body is {"inputs": base64 or a list of it, "parameters": {"top_k": K, "function_to_apply":
@@ -256,10 +251,8 @@ static bool read_inputs(serve_pictures *sent, answer_form *form, const serve_req
                  *function = json_object_get(parameters, "function_to_apply");
     bool fine = check_parameters(request, object, reply) &&
                 read_json_top(&form->top, parameters, "top_k", reply);
-    if (fine && is_given(function) && !json_is_string(function)) {
-        serve_fail(reply, 400, "\"function_to_apply\": expected softmax, sigmoid or none");
-        fine = false;
-    }
+    if (fine && is_given(function) && !json_is_string(function))
+        fine = serve_fail(reply, 400, "\"function_to_apply\": expected softmax, sigmoid or none");
     fine = fine && read_function(&form->scoring, json_string_value(function), reply) &&
            serve_read_strings(sent, request, object, "inputs", reply);
     json_decref(object);

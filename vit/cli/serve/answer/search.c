@@ -17,13 +17,11 @@ enum { MOST_RESULTS = 1000 };
 static bool open_index(vit_index **out, const serve_request *request, serve_reply *reply) {
     vit_error error;
     *out = NULL;
-    if (!request->server->index) {
-        serve_fail(reply, 404, "no index of pictures is served: vit-serve --index names one");
-        return false;
-    }
+    if (!request->server->index)
+        return serve_fail(reply, 404,
+                          "no index of pictures is served: vit-serve --index names one");
     if (vit_index_open(out, request->server->index, &error) == VIT_OK) return true;
-    serve_fail_with(reply, &error);
-    return false;
+    return serve_fail_with(reply, &error);
 }
 
 /* Whether the index is of the served model of this name: its features of the fixed picture say so.
@@ -34,10 +32,8 @@ static bool is_of_model(serve_request *request, const char *name, const vit_inde
     char hex[65] = "";
     serve_answers a;
     serve_model *model = serve_model_take(request->server->models, name);
-    if (!model) {
-        serve_fail(reply, 404, "no model is called \"%s\": GET /v2/models names them", name);
-        return false;
-    }
+    if (!model)
+        return serve_fail(reply, 404, "no model is called \"%s\": GET /v2/models names them", name);
     uint8_t *picture = vit_alloc(model->pixels, 1);
     if (picture) vit_fingerprint_picture(picture, model->pixels);
     serve_job job = {.model = model, .images = picture, .count = picture ? 1 : 0};
@@ -47,11 +43,10 @@ static bool is_of_model(serve_request *request, const char *name, const vit_inde
     if (a.model->info.features == about.width) vit_fingerprint_text(hex, a.features, about.width);
     serve_answers_free(&a, request->server);
     if (strcmp(hex, about.fingerprint) == 0) return true;
-    serve_fail(reply, 409,
-               "the index is of another model than %s: serve %s, or ask another one with "
-               "?model=NAME",
-               name, about.model);
-    return false;
+    return serve_fail(reply, 409,
+                      "the index is of another model than %s: serve %s, or ask another one with "
+                      "?model=NAME",
+                      name, about.model);
 }
 
 static void add_results(serve_reply *reply, const vit_index *index, const vit_hit *hits,
@@ -67,9 +62,7 @@ static void add_results(serve_reply *reply, const vit_index *index, const vit_hi
         vit_json_close(&json, '}');
     }
     vit_json_close(&json, ']');
-    vit_json_close(&json, '}');
-    vit_string_add(&json.text, "\n");
-    reply->body = json.text;
+    serve_end_json(&json, '}', reply);
 }
 
 static void find(const vit_index *index, const float *features, size_t top, serve_reply *reply) {

@@ -1,13 +1,10 @@
 /* What the server says about itself. */
 #include "vit/base/sys.h"
 #include "vit/cli/serve/route.h"
-#include "vit/formats/json_out.h"
 
 bool serve_queue_moves(serve_server *server, serve_reply *reply) {
     serve_job job = {0};
-    const serve_turn turn = serve_queue_do(server->queue, &job);
-    serve_fail_turn(reply, turn);
-    return turn == SERVE_TURN_DONE;
+    return serve_check_turn(reply, serve_queue_do(server->queue, &job));
 }
 
 static void say_health(serve_request *request, serve_reply *reply, const char *health) {
@@ -15,9 +12,7 @@ static void say_health(serve_request *request, serve_reply *reply, const char *h
     if (!serve_queue_moves(request->server, reply)) return;
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "status", health);
-    vit_json_close(&json, '}');
-    vit_string_add(&json.text, "\n");
-    reply->body = json.text;
+    serve_end_json(&json, '}', reply);
 }
 
 void serve_health(serve_request *request, serve_reply *reply) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
+#include "vit/cli/parts/answers.h"
 #include "vit/cli/parts/map_words.h"
 #include "vit/cli/serve/answer/classify.h"
 #include "vit/cli/serve/answer/pictures.h"
@@ -13,9 +14,8 @@
 
 /* False: `reply` is an error. */
 static bool is_on(const serve_request *request, serve_reply *reply) {
-    if (!request->server->teachings)
-        serve_fail(reply, 404, "this server does not teach: it was started without --teach");
-    return request->server->teachings;
+    return request->server->teachings ||
+           serve_fail(reply, 404, "this server does not teach: it was started without --teach");
 }
 
 /* The teaching of the path; NULL: `reply` is an error. */
@@ -57,16 +57,10 @@ static void open_state(vit_json_out *json, const serve_teaching *one) {
     vit_json_raw(json, "learnt", learnt ? learnt : "null");
 }
 
-static void close_state(vit_json_out *json, serve_reply *reply) {
-    vit_json_close(json, '}');
-    vit_string_add(&json->text, "\n");
-    reply->body = json->text;
-}
-
 static void reply_state(const serve_teaching *one, serve_reply *reply) {
     vit_json_out json = {0};
     open_state(&json, one);
-    close_state(&json, reply);
+    serve_end_json(&json, '}', reply);
 }
 
 /* ---- pictures ---- */
@@ -76,14 +70,10 @@ static bool add(serve_teaching *one, const serve_request *request, const char *n
                 const serve_pictures *sent, vit_json_out *failed, serve_reply *reply) {
     const size_t most = serve_teachings_limits(request->server->teachings)->pictures;
     vit_error error;
-    if (vit_teaching_count(one->teaching) + sent->count > most) {
-        serve_fail(reply, 413, "more than %zu pictures in a teaching", most);
-        return false;
-    }
-    if (vit_teaching_classes(one->teaching) > 1000) {
-        serve_fail(reply, 413, "more than 1000 classes in a teaching");
-        return false;
-    }
+    if (vit_teaching_count(one->teaching) + sent->count > most)
+        return serve_fail(reply, 413, "more than %zu pictures in a teaching", most);
+    if (vit_teaching_classes(one->teaching) > 1000)
+        return serve_fail(reply, 413, "more than 1000 classes in a teaching");
     vit_answer *answers = vit_alloc(sent->count, sizeof *answers);
     const vit_status status =
         answers
@@ -92,13 +82,12 @@ static bool add(serve_teaching *one, const serve_request *request, const char *n
     for (size_t i = 0; i < sent->count && status == VIT_OK; i++) {
         if (answers[i].error.status == VIT_OK) continue;
         vit_json_open(failed, NULL, '{');
-        vit_json_text(failed, "file", sent->names[i]);
+        vit_json_text(failed, "file", sent->pictures[i].name);
         vit_json_text(failed, "error", answers[i].error.message);
         vit_json_close(failed, '}');
     }
     vit_free(answers);
-    if (status != VIT_OK) serve_fail_with(reply, &error);
-    return status == VIT_OK;
+    return status == VIT_OK || serve_fail_with(reply, &error);
 }
 
 static void reply_added(const serve_teaching *one, vit_json_out *failed, serve_reply *reply) {
@@ -107,7 +96,7 @@ static void reply_added(const serve_teaching *one, vit_json_out *failed, serve_r
     char *list = vit_json_take(failed);
     open_state(&json, one);
     vit_json_raw(&json, "failed", list);
-    close_state(&json, reply);
+    serve_end_json(&json, '}', reply);
     vit_free(list);
 }
 
@@ -131,9 +120,8 @@ static void add_sent(serve_teaching *one, serve_request *request, serve_reply *r
 
 static bool learn(serve_teaching *one, serve_reply *reply) {
     vit_error error;
-    if (vit_teaching_learn(one->teaching, NULL, &error) == VIT_OK) return true;
-    serve_fail_with(reply, &error);
-    return false;
+    return vit_teaching_learn(one->teaching, NULL, &error) == VIT_OK ||
+           serve_fail_with(reply, &error);
 }
 
 /* "classes": {NAME: [PICTURE, ...], ...} of a JSON object: all are added, and learnt. */
@@ -230,7 +218,7 @@ void serve_teach_list(serve_request *request, serve_reply *reply) {
     vit_json_open(&json, "teachings", '[');
     serve_teachings_list(request->server->teachings, show, &json);
     vit_json_close(&json, ']');
-    close_state(&json, reply);
+    serve_end_json(&json, '}', reply);
 }
 
 /* ---- one teaching ---- */
@@ -258,16 +246,17 @@ void serve_teach_delete(serve_request *request, serve_reply *reply) {
 static bool read_number(size_t *number, const serve_request *request, serve_reply *reply) {
     const char *text = serve_argument(request, "picture");
     uint64_t value;
-    const bool fine = text && vit_parse_u64(text, &value) && value < SIZE_MAX;
-    if (fine) *number = (size_t)value;
-    if (!fine) serve_fail(reply, 400, "picture=N is missing: the number of a picture");
-    return fine;
+    if (!text || !vit_parse_u64(text, &value) || value >= SIZE_MAX)
+        return serve_fail(reply, 400, "picture=N is missing: the number of a picture");
+    *number = (size_t)value;
+    return true;
 }
 
-static void change(serve_teaching *one, const serve_request *request, bool forget,
-                   serve_reply *reply) {
+/* "correct" gives a picture another class, "forget" takes it out. */
+static void change(serve_teaching *one, serve_request *request, serve_reply *reply) {
+    const bool forget = strcmp(request->version, "forget") == 0;
     const char *name = serve_argument(request, "class");
-    size_t number;
+    size_t number = 0;
     vit_error error;
     if (!read_number(&number, request, reply)) return;
     if (!forget && !name) {
@@ -280,21 +269,6 @@ static void change(serve_teaching *one, const serve_request *request, bool forge
         serve_fail_with(reply, &error);
     else if (learn(one, reply))
         reply_state(one, reply);
-}
-
-static void add_neighbours(vit_json_out *json, const vit_teaching *t, const vit_neighbour *near,
-                           size_t count) {
-    vit_json_open(json, "neighbours", '[');
-    for (size_t i = 0; i < count; i++) {
-        const vit_lesson lesson = vit_teaching_at(t, near[i].index);
-        vit_json_open(json, NULL, '{');
-        vit_json_count(json, "picture", near[i].index);
-        vit_json_text(json, "file", lesson.name);
-        vit_json_text(json, "label", vit_teaching_class(t, lesson.label));
-        vit_json_float(json, "cosine", (float)near[i].cosine);
-        vit_json_close(json, '}');
-    }
-    vit_json_close(json, ']');
 }
 
 static void reply_answer(const vit_teaching *t, const char *file, const float *probabilities,
@@ -319,8 +293,8 @@ static void reply_answer(const vit_teaching *t, const char *file, const float *p
     }
     vit_json_close(&json, ']');
     if (warning) vit_json_text(&json, "warning", warning);
-    add_neighbours(&json, t, near, count);
-    close_state(&json, reply);
+    vit_answer_add_neighbours(&json, t, near, count);
+    serve_end_json(&json, '}', reply);
     vit_free(best);
 }
 
@@ -343,7 +317,7 @@ static void answer(serve_teaching *one, serve_request *request, serve_reply *rep
                                  &warning, &error) != VIT_OK)
         serve_fail_with(reply, &error);
     else
-        reply_answer(one->teaching, sent.names[0], probabilities,
+        reply_answer(one->teaching, sent.pictures[0].name, probabilities,
                      vit_teaching_learnt_classes(one->teaching), warning, near, count, reply);
     vit_free(probabilities);
     serve_pictures_free(&sent);
@@ -384,7 +358,7 @@ static void reply_look(const look *l, const serve_model *backbone, const char *f
     vit_json_open(&json, NULL, '{');
     vit_map_add_json(&json, file, l->model, VIT_METHOD_RELEVANCE, &l->map, true);
     serve_add_input(&json, backbone, l->pixels);
-    close_state(&json, reply);
+    serve_end_json(&json, '}', reply);
 }
 
 static void explain(serve_teaching *one, serve_request *request, serve_reply *reply) {
@@ -398,7 +372,7 @@ static void explain(serve_teaching *one, serve_request *request, serve_reply *re
     else if (make_look(&l, one, request->server, &sent.pictures[0], &error) != VIT_OK)
         serve_fail_with(reply, &error);
     else
-        reply_look(&l, one->model, sent.names[0], reply);
+        reply_look(&l, one->model, sent.pictures[0].name, reply);
     vit_map_clear(&l.map);
     vit_free(l.pixels);
     vit_free(l.values);
@@ -426,29 +400,16 @@ static void do_learn(serve_teaching *one, serve_request *request, serve_reply *r
     if (learn(one, reply)) reply_state(one, reply);
 }
 
-static void do_correct(serve_teaching *one, serve_request *request, serve_reply *reply) {
-    change(one, request, false, reply);
-}
-
-static void do_forget(serve_teaching *one, serve_request *request, serve_reply *reply) {
-    change(one, request, true, reply);
-}
-
 /* POST or GET /v1/teach/ID/WORD */
 void serve_teach_do(serve_request *request, serve_reply *reply) {
     static const struct {
         const char *word;
         bool posts;
         void (*act)(serve_teaching *one, serve_request *request, serve_reply *reply);
-    } acts[] = {{"learn", true, do_learn},
-                {"answer", true, answer},
-                {"explain", true, explain},
-                {"load", true, load},
-                {"correct", true, do_correct},
-                {"forget", true, do_forget},
-                {"model", false, serve_give_model},
-                {"onnx", false, serve_give_onnx},
-                {"pytorch", false, serve_give_pytorch}};
+    } acts[] = {
+        {"learn", true, do_learn},    {"answer", true, answer},    {"explain", true, explain},
+        {"load", true, load},         {"correct", true, change},   {"forget", true, change},
+        {"model", false, serve_give}, {"onnx", false, serve_give}, {"pytorch", false, serve_give}};
     serve_teaching *one = take(request, reply);
     size_t i = 0;
     if (!one) return;

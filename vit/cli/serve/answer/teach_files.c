@@ -20,10 +20,8 @@ static bool make_place(place *p, serve_reply *reply) {
     const char *temporary = getenv("TMPDIR");
     snprintf(p->directory, sizeof p->directory, "%.40s/vit-teach-XXXXXX",
              temporary && *temporary && strlen(temporary) < 40 ? temporary : "/tmp");
-    if (!mkdtemp(p->directory)) {
-        serve_fail(reply, 500, "no directory for the file can be made");
-        return false;
-    }
+    if (!mkdtemp(p->directory))
+        return serve_fail(reply, 500, "no directory for the file can be made");
     snprintf(p->model, sizeof p->model, "%s/%s", p->directory, names[0]);
     return true;
 }
@@ -68,8 +66,8 @@ static vit_status add_member(vit_string *out, const char *directory, const char 
     return status;
 }
 
-/* layout NULL: the model file itself. */
-static void give(serve_teaching *one, const char *layout, serve_reply *reply) {
+void serve_give(serve_teaching *one, serve_request *request, serve_reply *reply) {
+    const char *layout = strcmp(request->version, "model") == 0 ? NULL : request->version;
     place p = {0};
     vit_error error;
     char zeros[1024] = {0};
@@ -94,19 +92,4 @@ static void give(serve_teaching *one, const char *layout, serve_reply *reply) {
     vit_string_free(&reply->body);
     reply->body = (vit_string){0};
     serve_fail_with(reply, &error);
-}
-
-void serve_give_model(serve_teaching *one, serve_request *request, serve_reply *reply) {
-    (void)request;
-    give(one, NULL, reply);
-}
-
-void serve_give_onnx(serve_teaching *one, serve_request *request, serve_reply *reply) {
-    (void)request;
-    give(one, "onnx", reply);
-}
-
-void serve_give_pytorch(serve_teaching *one, serve_request *request, serve_reply *reply) {
-    (void)request;
-    give(one, "pytorch", reply);
 }

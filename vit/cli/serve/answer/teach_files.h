@@ -4,8 +4,7 @@
 
 #include "vit/cli/serve/request.h"
 
-void serve_give_model(serve_teaching *one, serve_request *request, serve_reply *reply);
-void serve_give_onnx(serve_teaching *one, serve_request *request, serve_reply *reply);
-void serve_give_pytorch(serve_teaching *one, serve_request *request, serve_reply *reply);
+/* request->version says which: "model", "onnx" or "pytorch". */
+void serve_give(serve_teaching *one, serve_request *request, serve_reply *reply);
 
 #endif

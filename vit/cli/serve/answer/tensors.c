@@ -34,10 +34,7 @@ bool serve_tensor_new(serve_tensor *out, const serve_request *request, const ser
                       serve_input input, size_t count, serve_reply *reply) {
     const size_t most = request->server->pictures;
     *out = (serve_tensor){.input = input};
-    if (count > most) {
-        serve_fail(reply, 413, "more than %zu pictures in a request", most);
-        return false;
-    }
+    if (count > most) return serve_fail(reply, 413, "more than %zu pictures in a request", most);
     out->count = count;
     out->size = count * m->pixels;
     if (input == SERVE_INPUT_PIXELS)
@@ -45,8 +42,7 @@ bool serve_tensor_new(serve_tensor *out, const serve_request *request, const ser
     else
         out->values = vit_alloc_unset(out->size, sizeof *out->values);
     if (out->bytes || out->values) return true;
-    serve_fail(reply, 503, "no memory for the pictures: try again later");
-    return false;
+    return serve_fail(reply, 503, "no memory for the pictures: try again later");
 }
 
 void serve_tensor_free(serve_tensor *t) {

@@ -6,14 +6,11 @@
 #include "vit/base/sys.h"
 
 static bool check(const serve_model *m, const serve_texts *t, serve_reply *reply) {
-    if (!m->words) {
-        serve_fail(reply, 400, "%s reads no texts: %s", m->name, m->no_words.message);
-        return false;
-    }
+    if (!m->words)
+        return serve_fail(reply, 400, "%s reads no texts: %s", m->name, m->no_words.message);
     for (size_t i = 0; i < t->count; i++) {
         if (*t->texts[i]) continue;
-        serve_fail(reply, 400, "text %zu is empty: expected words", i);
-        return false;
+        return serve_fail(reply, 400, "text %zu is empty: expected words", i);
     }
     return true;
 }

@@ -11,20 +11,18 @@ enum { KEY_LEAST = 16 };
 
 /* ---- keys ---- */
 
-static bool is_key(const char *line, vit_error *error, const char *path, size_t number) {
+static vit_status check_key(const char *line, const char *path, size_t number, vit_error *error) {
     const size_t length = strlen(line);
-    for (size_t i = 0; i < length; i++) {
-        if (line[i] <= ' ' || line[i] >= 0x7f) {
-            vit_fail(error, VIT_ERROR_FORMAT,
-                     "%s: line %zu has a character that is not visible ASCII, expected a key", path,
-                     number);
-            return false;
-        }
-    }
-    if (length >= KEY_LEAST) return true;
-    vit_fail(error, VIT_ERROR_FORMAT, "%s: the key in line %zu has %zu characters, expected %d",
-             path, number, length, KEY_LEAST);
-    return false;
+    for (size_t i = 0; i < length; i++)
+        if (line[i] <= ' ' || line[i] >= 0x7f)
+            return vit_fail(error, VIT_ERROR_FORMAT,
+                            "%s: line %zu has a character that is not visible ASCII, expected a "
+                            "key",
+                            path, number);
+    if (length >= KEY_LEAST) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "%s: the key in line %zu has %zu characters, expected %d", path, number, length,
+                    KEY_LEAST);
 }
 
 /* Moves the lines that are keys to the front of guard->keys. */
@@ -36,7 +34,8 @@ static vit_status keep_keys(serve_guard *guard, char *text, const char *path, vi
         size_t length = strlen(line);
         if (length > 0 && line[length - 1] == '\r') line[--length] = '\0';
         if (length == 0 || *line == '#') continue;
-        if (!is_key(line, error, path, number)) return VIT_ERROR_FORMAT;
+        const vit_status status = check_key(line, path, number, error);
+        if (status != VIT_OK) return status;
         memmove(guard->keys + guard->keys_size, line, length + 1);
         guard->keys_size += length + 1;
     }

@@ -8,19 +8,21 @@
 static const char *const stage_names[] = {"decode", "wait", "compute"};
 VIT_CHECK_ROWS(stage_names, SERVE_STAGE_COUNT);
 
+enum { MOST_BOUNDS = 16, STATUSES = 600 };
+
 /* Upper bounds of a histogram's buckets; one more bucket is for larger values. */
-static const double seconds_bounds[] = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
-                                        0.05,   0.1,     0.25,   0.5,   1,      2.5,   5,    10};
-static const double batch_bounds[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
-enum {
-    SECONDS_BOUNDS = sizeof seconds_bounds / sizeof seconds_bounds[0],
-    BATCH_BOUNDS = sizeof batch_bounds / sizeof batch_bounds[0],
-    MOST_BUCKETS = SECONDS_BOUNDS + 1,
-    STATUSES = 600
-};
+typedef struct scale {
+    size_t count;
+    double bounds[MOST_BOUNDS];
+} scale;
+
+static const scale in_seconds = {16,
+                                 {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
+                                  0.1, 0.25, 0.5, 1, 2.5, 5, 10}};
+static const scale in_pictures = {9, {1, 2, 4, 8, 16, 32, 64, 128, 256}};
 
 typedef struct histogram {
-    uint64_t buckets[MOST_BUCKETS], count;
+    uint64_t buckets[MOST_BOUNDS + 1], count;
     double sum;
 } histogram;
 
@@ -74,9 +76,9 @@ void serve_metrics_free(serve_metrics *m) {
 
 /* ---- counting ---- */
 
-static void observe(histogram *h, const double *bounds, size_t count, double value) {
+static void observe(histogram *h, const scale *s, double value) {
     size_t place = 0;
-    while (place < count && value > bounds[place]) place++;
+    while (place < s->count && value > s->bounds[place]) place++;
     h->buckets[place]++;
     h->count++;
     h->sum += value;
@@ -85,19 +87,19 @@ static void observe(histogram *h, const double *bounds, size_t count, double val
 void serve_metrics_request(serve_metrics *m, size_t route, unsigned status, double seconds) {
     pthread_mutex_lock(&m->lock);
     m->routes[route].statuses[status < STATUSES ? status : 0]++;
-    observe(&m->routes[route].seconds, seconds_bounds, SECONDS_BOUNDS, seconds);
+    observe(&m->routes[route].seconds, &in_seconds, seconds);
     pthread_mutex_unlock(&m->lock);
 }
 
 void serve_metrics_stage(serve_metrics *m, size_t model, serve_stage stage, double seconds) {
     pthread_mutex_lock(&m->lock);
-    observe(&m->models[model].stages[stage], seconds_bounds, SECONDS_BOUNDS, seconds);
+    observe(&m->models[model].stages[stage], &in_seconds, seconds);
     pthread_mutex_unlock(&m->lock);
 }
 
 void serve_metrics_batch(serve_metrics *m, size_t model, size_t pictures) {
     pthread_mutex_lock(&m->lock);
-    observe(&m->models[model].batches, batch_bounds, BATCH_BOUNDS, (double)pictures);
+    observe(&m->models[model].batches, &in_pictures, (double)pictures);
     m->models[model].pictures += pictures;
     pthread_mutex_unlock(&m->lock);
 }
@@ -138,58 +140,49 @@ static void add_label(vit_string *out, const char *name, const char *value) {
     vit_string_add(out, "\"");
 }
 
-/* labels: the text within the braces, the same on all lines. */
-static void add_histogram(vit_string *out, const char *name, const char *labels, const histogram *h,
-                          const double *bounds, size_t count) {
+/* label: "route" or "model", and its value; stage: NULL, or that of another label. */
+static void add_histogram(vit_string *out, const char *name, const char *label, const char *value,
+                          const char *stage, const histogram *h, const scale *s) {
     char number[32];
+    vit_string labels = {0};
     uint64_t below = 0;
-    for (size_t i = 0; i <= count; i++) {
+    add_label(&labels, label, value);
+    if (stage) vit_string_add(&labels, ",stage=\"%s\"", stage);
+    for (size_t i = 0; i <= s->count && !labels.failed; i++) {
         below += h->buckets[i];
-        vit_string_add(out, "%s_bucket{%s,le=\"%s\"} %llu\n", name, labels,
-                       i < count ? vit_format_double(number, bounds[i]) : "+Inf",
+        vit_string_add(out, "%s_bucket{%s,le=\"%s\"} %llu\n", name, labels.text,
+                       i < s->count ? vit_format_double(number, s->bounds[i]) : "+Inf",
                        (unsigned long long)below);
     }
-    vit_string_add(out, "%s_sum{%s} %s\n", name, labels, vit_format_double(number, h->sum));
-    vit_string_add(out, "%s_count{%s} %llu\n", name, labels, (unsigned long long)h->count);
+    if (!labels.failed)
+        vit_string_add(out, "%s_sum{%s} %s\n%s_count{%s} %llu\n", name, labels.text,
+                       vit_format_double(number, h->sum), name, labels.text,
+                       (unsigned long long)h->count);
+    vit_string_free(&labels);
 }
 
 static void write_routes(const serve_metrics *m, vit_string *out) {
     head(out, "vit_requests_total", "counter", "Requests answered, by route and status.");
-    for (size_t r = 0; r < m->route_count; r++) {
-        for (unsigned s = 0; s < STATUSES; s++) {
+    for (size_t r = 0; r < m->route_count; r++)
+        for (unsigned s = 0; s < STATUSES; s++)
             if (m->routes[r].statuses[s] > 0)
                 vit_string_add(out, "vit_requests_total{route=\"%s\",status=\"%u\"} %llu\n",
                                m->route_names[r], s, (unsigned long long)m->routes[r].statuses[s]);
-        }
-    }
     head(out, "vit_request_seconds", "histogram",
          "From the first line of a request to its answer, by route.");
-    for (size_t r = 0; r < m->route_count; r++) {
-        vit_string labels = {0};
-        if (m->routes[r].seconds.count == 0) continue;
-        add_label(&labels, "route", m->route_names[r]);
-        if (!labels.failed)
-            add_histogram(out, "vit_request_seconds", labels.text, &m->routes[r].seconds,
-                          seconds_bounds, SECONDS_BOUNDS);
-        vit_string_free(&labels);
-    }
+    for (size_t r = 0; r < m->route_count; r++)
+        if (m->routes[r].seconds.count > 0)
+            add_histogram(out, "vit_request_seconds", "route", m->route_names[r], NULL,
+                          &m->routes[r].seconds, &in_seconds);
 }
 
 static void write_stages(const serve_metrics *m, vit_string *out) {
     head(out, "vit_stage_seconds", "histogram",
          "Decoding a picture, waiting for a turn, computing, by model.");
-    for (size_t i = 0; i < m->model_count; i++) {
-        for (size_t s = 0; s < SERVE_STAGE_COUNT; s++) {
-            vit_string labels = {0};
-            add_label(&labels, "model", m->model_names[i]);
-            vit_string_add(&labels, ",");
-            add_label(&labels, "stage", stage_names[s]);
-            if (!labels.failed)
-                add_histogram(out, "vit_stage_seconds", labels.text, &m->models[i].stages[s],
-                              seconds_bounds, SECONDS_BOUNDS);
-            vit_string_free(&labels);
-        }
-    }
+    for (size_t i = 0; i < m->model_count; i++)
+        for (size_t s = 0; s < SERVE_STAGE_COUNT; s++)
+            add_histogram(out, "vit_stage_seconds", "model", m->model_names[i], stage_names[s],
+                          &m->models[i].stages[s], &in_seconds);
 }
 
 static void write_models(const serve_metrics *m, vit_string *out) {
@@ -207,14 +200,9 @@ static void write_models(const serve_metrics *m, vit_string *out) {
         }
     }
     head(out, "vit_batch_pictures", "histogram", "Pictures computed together, by model.");
-    for (size_t i = 0; i < m->model_count; i++) {
-        vit_string labels = {0};
-        add_label(&labels, "model", m->model_names[i]);
-        if (!labels.failed)
-            add_histogram(out, "vit_batch_pictures", labels.text, &m->models[i].batches,
-                          batch_bounds, BATCH_BOUNDS);
-        vit_string_free(&labels);
-    }
+    for (size_t i = 0; i < m->model_count; i++)
+        add_histogram(out, "vit_batch_pictures", "model", m->model_names[i], NULL,
+                      &m->models[i].batches, &in_pictures);
 }
 
 static void write_server(const serve_metrics *m, const serve_gauges *g, vit_string *out) {
