@@ -23,18 +23,15 @@ static const char *const formats[] = {"text", "json", "csv", NULL};
 VIT_CHECK_ROWS(formats, FORMATS + 1);
 
 typedef struct settings {
-    const char *model, *config, *as, *labels, *labels_file, *files_from, *out;
-    vit_option_list templates;
+    vit_model_choice from;
+    const char *files_from, *out;
     uint64_t top;    /* 0: not said */
     vit_steps shard; /* part `steps` of `schedule`; 0: all */
     uint64_t threads;
-    vit_size size;     /* 0: the model's own */
     const char *among; /* DATA */
     uint64_t neighbours;
     bool list, null, recursive, json, embed, tokens, logits;
     vit_optional format; /* FORMAT_TEXT, ... */
-    int precision;       /* vit_precision */
-    int turn;            /* vit_turn */
 } settings;
 
 static bool writes(const settings *s, int format) {
@@ -45,7 +42,7 @@ enum { AS_WHAT = 1 }; /* vit_option.exclusive of --format and --json */
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "The model"},
-    {VIT_OPTION(TEXT, "model", model, "NAME|MODEL"),
+    {VIT_OPTION(TEXT, "model", from.name, "NAME|MODEL"),
      .help = "a file or a directory of weights: our own, or published\n"
              "ones (timm, Hugging Face, ...: docs/weights.md); or the\n"
              "name of a model in $VIT_MODELS or beside the program\n"
@@ -195,11 +192,6 @@ static vit_status allocate(classifier *c, vit_error *error) {
     return VIT_OK;
 }
 
-static void on_note(const char *text, void *user) {
-    (void)user;
-    vit_say(&command, text);
-}
-
 /* The training pictures that answers are compared with. */
 static vit_status open_among(classifier *c, const vit_session_options *choice, vit_error *error) {
     const vit_teach_options teaching = {
@@ -207,28 +199,16 @@ static vit_status open_among(classifier *c, const vit_session_options *choice, v
     if (c->settings->neighbours == 0) return VIT_OK;
     vit_status status = vit_teaching_new(&c->among, c->model, &teaching, error);
     if (status == VIT_OK)
-        status = vit_teaching_add_data(c->among, c->settings->among, NULL, on_note, NULL, error);
+        status = vit_teaching_add_data(c->among, c->settings->among, NULL, vit_say_note,
+                                       (void *)&command, error);
     return status;
 }
 
 static vit_status open_classifier(classifier *c, vit_error *error) {
     vit_session_options choice = {.threads = (int)c->settings->threads,
                                   .cpu = vit_chosen_cpu(),
-                                  .precision = (vit_precision)c->settings->precision};
-    const char *labels;
-    vit_status status =
-        vit_chosen_labels(&labels, c->settings->labels, c->settings->labels_file, error);
-    if (status != VIT_OK) return status;
-    const vit_model_options opening = {.config = c->settings->config,
-                                       .as = c->settings->as,
-                                       .labels = labels,
-                                       .height = c->settings->size.height,
-                                       .width = c->settings->size.width,
-                                       .turn = (vit_turn)c->settings->turn,
-                                       .cpu = choice.cpu,
-                                       .precision = choice.precision};
-    status = vit_load_named_words(&c->model, c->settings->model, &opening, &c->settings->templates,
-                                  error);
+                                  .precision = (vit_precision)c->settings->from.precision};
+    vit_status status = vit_load_chosen_model(&c->model, &c->settings->from, error);
     if (status == VIT_OK && !c->settings->embed && !vit_model_describe(c->model).has_head) {
         const bool writes = vit_text_describe(c->model).writes;
         status = vit_fail(
@@ -237,7 +217,7 @@ static vit_status open_classifier(classifier *c, vit_error *error) {
                    : "%s is a backbone without a head, it knows no classes: --labels cat,dog gives "
                      "a CLIP or SigLIP model words as classes, --embed writes features, vit-train "
                      "--init gives it a head",
-            c->settings->model);
+            c->settings->from.name);
     }
     if (status == VIT_OK) status = vit_session_new(&c->session, c->model, &choice, error);
     if (status == VIT_OK) status = open_among(c, &choice, error);
@@ -285,14 +265,14 @@ static bool add_row(classifier *c, const vit_answered *a) {
 static bool write_answer(classifier *c, const vit_answered *a) {
     const settings *s = c->settings;
     if (s->out) {
-        if (a->failure) vit_say(&command, a->failure->message);
+        if (a->failure) vit_say(&command, "%s", a->failure->message);
         return add_row(c, a) && vit_answer_row(&command, a, c->skipped + c->seen);
     }
     if (s->embed) return vit_answer_embedding(&command, a);
     if (writes(s, FORMAT_JSON)) return vit_answer_json(&command, a);
     if (writes(s, FORMAT_CSV)) return vit_answer_csv(&command, a);
     if (a->failure) {
-        vit_say(&command, a->failure->message);
+        vit_say(&command, "%s", a->failure->message);
         return true;
     }
     const bool is_first = !c->answered;
@@ -331,12 +311,7 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
         vit_model_probabilities(c->model, logits, c->probabilities);
         vit_top_k(c->probabilities, c->classes, c->top, c->best);
     }
-    if (fine) {
-        vit_string warning = {0};
-        vit_string_add(&warning, "%s: warning: %s", name, about->warning ? about->warning : "");
-        if (about->warning && !warning.failed) vit_say(&command, warning.text);
-        vit_string_free(&warning);
-    }
+    if (fine && about->warning) vit_say(&command, "%s: warning: %s", name, about->warning);
     bool written = write_answer(c, &a);
     c->seen++;
     c->failed += !fine;
@@ -430,7 +405,6 @@ static vit_status answer_all(classifier *c, int count, char **names, vit_error *
     const settings *s = c->settings;
     vit_pictures pictures;
     char number[32];
-    vit_string text = {0};
     vit_status status = vit_pictures_open(&pictures, names, (size_t)count, s->files_from, s->null,
                                           s->recursive, error);
     if (status != VIT_OK) return status;
@@ -446,10 +420,9 @@ static vit_status answer_all(classifier *c, int count, char **names, vit_error *
             vit_fail(error, VIT_ERROR_ARGUMENT,
                      "%s names no picture, expected one name of a file a line", pictures.list.path);
     }
-    vit_string_add(&text, "left out in directories: %s that are not named as pictures are",
-                   vit_format_count(number, pictures.left_out));
-    if (pictures.left_out > 0 && is_first && !text.failed) vit_say(&command, text.text);
-    vit_string_free(&text);
+    if (pictures.left_out > 0 && is_first)
+        vit_say(&command, "left out in directories: %s that are not named as pictures are",
+                vit_format_count(number, pictures.left_out));
     vit_pictures_close(&pictures);
     return status;
 }
@@ -457,13 +430,10 @@ static vit_status answer_all(classifier *c, int count, char **names, vit_error *
 /* Counts the failed pictures: their messages may be out of sight after many answers. */
 static void say_failed(const classifier *c) {
     char failed[32], pictures[32];
-    vit_string text = {0};
     const uint64_t seen = c->cluster ? c->total : c->seen;
-    if (c->failed == 0 || seen == 1) return;
-    vit_string_add(&text, "%s of %s pictures could not be read",
-                   vit_format_count(failed, c->failed), vit_format_count(pictures, seen));
-    if (!text.failed) vit_say(&command, text.text);
-    vit_string_free(&text);
+    if (c->failed > 0 && seen != 1)
+        vit_say(&command, "%s of %s pictures could not be read",
+                vit_format_count(failed, c->failed), vit_format_count(pictures, seen));
 }
 
 /* Which of the pictures this process answers: its shard, or what its rank is dealt, or all. */
@@ -533,7 +503,7 @@ static int run(const settings *s, int pictures, char **names) {
                                c.tokens > 0 && !one ? 3 : 2, &error);
     }
     if (status != VIT_OK) {
-        if (vit_cluster_reports(c.cluster)) vit_say(&command, error.message);
+        if (vit_cluster_reports(c.cluster)) vit_say(&command, "%s", error.message);
         c.exit_status = VIT_EXIT_FAILED;
     }
     if (is_first) say_failed(&c);
@@ -569,13 +539,13 @@ static const char *contradiction(const settings *s, int pictures) {
 }
 
 int main(int argc, char **argv) {
-    settings s = {.model = "mnist"};
+    settings s = {.from.name = "mnist"};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
-    vit_precision_here(&command, &s.precision);
+    vit_precision_here(&command, &s.from.precision);
     if (s.json) s.format = vit_given(FORMAT_JSON);
     const char *wrong = contradiction(&s, argc - 1);
-    if (wrong) return vit_say_usage(&command, wrong);
+    if (wrong) return vit_say_usage(&command, "%s", wrong);
     exit_status =
         s.list ? vit_show_models(&command, writes(&s, FORMAT_JSON)) : run(&s, argc - 1, argv + 1);
     return vit_program_end(&command, exit_status);

@@ -7,8 +7,7 @@
 #include "vit/words.h"
 
 typedef struct settings {
-    const char *config, *as, *labels, *labels_file;
-    vit_option_list templates;
+    vit_model_choice from;
     int layout, type; /* of the words below; layout -1: this program's own */
     bool force;
 } settings;
@@ -35,7 +34,7 @@ static const vit_option options[] = {
                                        "of it, and say what is lost; never write one that the\n"
                                        "library could not load"},
     {.kind = VIT_OPTION_GROUP, .help = "What is read"},
-    {VIT_OPTION(TEXT, "config", config, "FILE"),
+    {VIT_OPTION(TEXT, "config", from.config, "FILE"),
      .help = "in place of the config.json beside the weights"},
     VIT_AS_OPTION(settings),
     VIT_LABELS_OPTION(settings),
@@ -69,29 +68,26 @@ static const vit_command command = {
     .option_count = sizeof options / sizeof options[0],
 };
 
-static void say_note(const char *text, void *user) {
-    (void)user;
-    vit_say(&command, text);
-}
-
 /* Returns the exit status. */
 static int run(const settings *s, const char *in, const char *out) {
     char *path;
     const char *labels;
     vit_error error;
-    vit_status status = vit_chosen_labels(&labels, s->labels, s->labels_file, &error);
+    vit_status status = vit_chosen_labels(&labels, &s->from, &error);
     if (status == VIT_OK) status = vit_find_model(&path, in, &error);
     if (status == VIT_OK) {
         const vit_convert_options choice = {.in = path,
-                                            .config = s->config,
-                                            .as = s->as,
+                                            .config = s->from.config,
+                                            .as = s->from.as,
                                             .labels = labels,
                                             .out = out,
                                             .layout = s->layout < 0 ? NULL : layouts[s->layout],
                                             .type = types[s->type],
                                             .force = s->force,
-                                            .note = say_note};
-        status = vit_convert_words(&choice, s->templates.values, s->templates.count, &error);
+                                            .note = vit_say_note,
+                                            .user = (void *)&command};
+        status =
+            vit_convert_words(&choice, s->from.templates.values, s->from.templates.count, &error);
         vit_free(path);
     }
     return status == VIT_OK ? VIT_EXIT_OK : vit_say_error(&command, &error);

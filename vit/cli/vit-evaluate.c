@@ -5,7 +5,6 @@
 #include "vit/base/sys.h"
 #include "vit/cli/parts/confusion.h"
 #include "vit/cli/parts/csv_out.h"
-#include "vit/cli/parts/label_results.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/program.h"
 #include "vit/cli/parts/results.h"
@@ -15,23 +14,16 @@
 #include "vit/texts.h"
 
 typedef struct settings {
-    const char *model, *config, *as, *labels, *labels_file, *data, *predictions;
-    const char *confusion_csv, *confusion_svg, *logits;
-    vit_option_list templates;
+    vit_model_choice from;
+    const char *data, *predictions, *confusion_csv, *confusion_svg, *logits;
     int split; /* vit_split */
     uint64_t batch, threads, knn;
-    vit_size size; /* 0: the model's own */
     bool json, confusion, list_unreadable, probe;
-    int precision; /* vit_precision */
-    int turn;      /* vit_turn */
 } settings;
-
-/* In the order of vit_split. */
-static const char *const splits[] = {"test", "train", "val", NULL};
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to measure"},
-    {VIT_OPTION(TEXT, "model", model, "NAME|MODEL"),
+    {VIT_OPTION(TEXT, "model", from.name, "NAME|MODEL"),
      .help = "a file or a directory of weights: our own, or\n"
              "published ones (timm, Hugging Face, ...:\n"
              "docs/weights.md); or the name of a model in\n"
@@ -49,7 +41,7 @@ static const vit_option options[] = {
      .help = "which of its pictures (default: test). For a folder\n"
              "without parts, test means those that the training\n"
              "held back, or all if the model was not trained on it",
-     .choices = splits},
+     .choices = vit_split_names},
     {VIT_FLAG("list-unreadable", list_unreadable),
      .help = "name every file that is left out, not only three"},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
@@ -107,13 +99,6 @@ static const vit_command command = {
     .option_count = sizeof options / sizeof options[0],
 };
 
-/* An evaluation, and what it is of. */
-typedef struct report {
-    const settings *settings;
-    const vit_model *model;
-    const vit_evaluation *result;
-} report;
-
 /* ---- CSV ---- */
 
 static const char predictions_head[] = "file,index,label,answer,right,probability,"
@@ -146,14 +131,15 @@ static void on_picture(const vit_evaluated *picture, void *user) {
                    vit_format_float(label, picture->probabilities[picture->label]));
 }
 
-static vit_status write_logits(const report *r, const predictions *p, vit_error *error) {
-    const size_t shape[] = {r->result->images, r->result->classes};
+static vit_status write_logits(const predictions *p, const vit_evaluation *result,
+                               vit_error *error) {
+    const size_t shape[] = {result->images, result->classes};
     const vit_string *t = &p->logits;
     if (t->failed) return vit_fail_memory(error, "logits", t->length);
     float *values = vit_alloc_unset(t->length, 1); /* aligned as floats are */
     if (!values) return vit_fail_memory(error, "logits", t->length);
     memcpy(values, t->text, t->length);
-    const vit_status status = vit_npy_write(r->settings->logits, values, shape, 2, error);
+    const vit_status status = vit_npy_write(p->settings->logits, values, shape, 2, error);
     vit_free(values);
     return status;
 }
@@ -174,31 +160,20 @@ static vit_status check_places(const settings *s, vit_error *error) {
 
 static void on_note(const char *text, void *user) {
     const predictions *p = user;
-    if (vit_cluster_rank(p->cluster) == 0) vit_say(&command, text);
+    if (vit_cluster_rank(p->cluster) == 0) vit_say(&command, "%s", text);
 }
 
 /* *labels: of a model of any number of classes a picture; *result: of others. */
 static vit_status measure(const settings *s, vit_model **model, predictions *p,
                           vit_evaluation *result, vit_label_evaluation *labels, vit_error *error) {
     const bool writes = vit_cluster_rank(p->cluster) == 0;
-    const char *words;
-    vit_status status = vit_chosen_labels(&words, s->labels, s->labels_file, error);
-    if (status != VIT_OK) return status;
-    const vit_model_options opening = {.config = s->config,
-                                       .as = s->as,
-                                       .labels = words,
-                                       .height = s->size.height,
-                                       .width = s->size.width,
-                                       .turn = (vit_turn)s->turn,
-                                       .cpu = vit_chosen_cpu(),
-                                       .precision = (vit_precision)s->precision};
-    status = vit_load_named_words(model, s->model, &opening, &s->templates, error);
+    const vit_status status = vit_load_chosen_model(model, &s->from, error);
     vit_evaluate_options choice = {.data = s->data,
                                    .split = (vit_split)s->split,
                                    .batch = (size_t)s->batch,
                                    .threads = (int)s->threads,
                                    .cpu = vit_chosen_cpu(),
-                                   .precision = (vit_precision)s->precision,
+                                   .precision = (vit_precision)s->from.precision,
                                    .note = on_note,
                                    .list_unreadable = s->list_unreadable,
                                    .picture =
@@ -218,73 +193,51 @@ static bool for_one_class(const settings *s) {
     return s->predictions || s->logits || s->confusion || s->confusion_csv || s->confusion_svg;
 }
 
-/* Of a model of any number of classes a picture; returns the exit status. */
-static int answer_labels(const settings *s, const vit_model *model,
-                         const vit_label_evaluation *result) {
-    const vit_label_results results = {&command, s->model, splits[s->split], model, result};
-    if (for_one_class(s)) {
+/* Writes files first, so that what is on standard output is also in the files; returns the exit
+ * status. */
+static int answer(const settings *s, const vit_results *r, const predictions *p) {
+    vit_error error;
+    vit_status status = VIT_OK;
+    if (r->labels && for_one_class(s)) {
         vit_say(&command, "the model has any number of classes a picture: --predictions, --logits, "
                           "--confusion and files of it are for one");
         return VIT_EXIT_FAILED;
     }
-    const bool fine = s->json ? vit_label_results_json(&results) : vit_label_results_text(&results);
-    return fine ? VIT_EXIT_OK : VIT_EXIT_FAILED;
-}
-
-/* Writes files first, so that what is on standard output is also in the files; returns the exit
- * status. */
-static int answer(const report *r, const predictions *p) {
-    const settings *s = r->settings;
-    vit_error error;
-    vit_status status = VIT_OK;
     if (vit_text_describe(r->model).writes && for_one_class(s)) {
         vit_say(&command, "the model writes texts: --predictions, --logits, --confusion and files "
                           "of it are for classes");
         return VIT_EXIT_FAILED;
     }
     if (s->predictions) status = vit_csv_write(s->predictions, &p->lines, &error);
-    if (status == VIT_OK && s->logits) status = write_logits(r, p, &error);
+    if (status == VIT_OK && s->logits) status = write_logits(p, r->result, &error);
     if (status == VIT_OK && s->confusion_csv)
         status = vit_confusion_csv(s->confusion_csv, r->model, r->result, &error);
     if (status == VIT_OK && s->confusion_svg)
         status = vit_confusion_svg(s->confusion_svg, r->model, r->result, &error);
-    if (status != VIT_OK) vit_say(&command, error.message);
-    const vit_results results = {.command = &command,
-                                 .name = s->model,
-                                 .split = splits[s->split],
-                                 .confusion = s->confusion,
-                                 .model = r->model,
-                                 .result = r->result};
-    const bool fine = s->json ? vit_results_json(&results) : vit_results_text(&results);
+    if (status != VIT_OK) vit_say(&command, "%s", error.message);
+    const bool fine = s->json ? vit_results_json(r) : vit_results_text(r);
     return fine && status == VIT_OK ? VIT_EXIT_OK : VIT_EXIT_FAILED;
 }
 
 /* ---- features ---- */
 
 static int probe(const settings *s) {
-    const vit_model_options opening = {.config = s->config,
-                                       .as = s->as,
-                                       .height = s->size.height,
-                                       .width = s->size.width,
-                                       .turn = (vit_turn)s->turn,
-                                       .cpu = vit_chosen_cpu(),
-                                       .precision = (vit_precision)s->precision};
     const vit_probe_call call = {.data = s->data,
-                                 .name = s->model,
+                                 .name = s->from.name,
                                  .neighbours = (size_t)s->knn,
                                  .probe = s->probe,
                                  .json = s->json,
                                  .threads = (int)s->threads,
-                                 .precision = (vit_precision)s->precision};
+                                 .precision = (vit_precision)s->from.precision};
     vit_model *model = NULL;
     vit_error error;
-    if (for_one_class(s) || s->labels || s->labels_file || s->templates.count > 0 ||
+    if (for_one_class(s) || s->from.labels || s->from.labels_file || s->from.templates.count > 0 ||
         s->split != VIT_SPLIT_TEST)
         return vit_say_usage(&command,
                              "--knn and --linear-probe answer the test part by the features of the "
                              "training part: --predictions, --logits, --confusion, --labels and "
                              "--split are for the model's own answers");
-    int exit_status = vit_load_named_model(&model, s->model, &opening, &error) == VIT_OK
+    int exit_status = vit_load_chosen_model(&model, &s->from, &error) == VIT_OK
                           ? vit_probe_model(&command, model, &call)
                           : vit_say_error(&command, &error);
     vit_model_free(model);
@@ -295,7 +248,7 @@ int main(int argc, char **argv) {
     settings s = {.split = VIT_SPLIT_TEST};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
-    vit_precision_here(&command, &s.precision);
+    vit_precision_here(&command, &s.from.precision);
     if (s.knn > 0 || s.probe) return vit_program_end(&command, probe(&s));
     vit_model *model = NULL;
     vit_evaluation result = {0};
@@ -312,11 +265,15 @@ int main(int argc, char **argv) {
     if (status != VIT_OK) {
         exit_status = VIT_EXIT_FAILED;
         if (vit_cluster_reports(p.cluster)) exit_status = vit_say_error(&command, &error);
-    } else if (vit_cluster_rank(p.cluster) == 0 && labels.scores) {
-        exit_status = answer_labels(&s, model, &labels);
     } else if (vit_cluster_rank(p.cluster) == 0) {
-        report r = {.settings = &s, .model = model, .result = &result};
-        exit_status = answer(&r, &p);
+        const vit_results results = {.command = &command,
+                                     .name = s.from.name,
+                                     .split = vit_split_names[s.split],
+                                     .confusion = s.confusion,
+                                     .model = model,
+                                     .result = labels.scores ? NULL : &result,
+                                     .labels = labels.scores ? &labels : NULL};
+        exit_status = answer(&s, &results, &p);
     }
     vit_string_free(&p.lines);
     vit_string_free(&p.logits);

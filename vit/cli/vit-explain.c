@@ -13,18 +13,17 @@
 enum { MOST_NUMBERS = 256 };
 
 typedef struct settings {
-    const char *model, *config, *method, *class_name, *head, *query, *out, *layers, *heads;
+    vit_model_choice from;
+    const char *method, *class_name, *head, *query, *out, *layers, *heads;
     vit_optional layer;
     uint64_t threads, steps, seed;
-    vit_size size;
     double discard;
-    int turn; /* vit_turn */
     bool json, faithful;
 } settings;
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "The model"},
-    {VIT_OPTION(TEXT, "model", model, "NAME|MODEL"),
+    {VIT_OPTION(TEXT, "model", from.name, "NAME|MODEL"),
      .help = "as for vit-classify (default: mnist)"},
     VIT_CONFIG_OPTION(settings),
     VIT_SIZE_OPTION(settings),
@@ -182,12 +181,7 @@ static vit_status read_asked(explainer *e, vit_error *error) {
 static vit_status open_explainer(explainer *e, vit_error *error) {
     const settings *s = e->settings;
     const vit_session_options choice = {.threads = (int)s->threads, .cpu = vit_chosen_cpu()};
-    const vit_model_options opening = {.config = s->config,
-                                       .height = s->size.height,
-                                       .width = s->size.width,
-                                       .turn = (vit_turn)s->turn,
-                                       .cpu = choice.cpu};
-    vit_status status = vit_load_named_model(&e->model, s->model, &opening, error);
+    vit_status status = vit_load_chosen_model(&e->model, &s->from, error);
     if (status == VIT_OK) status = vit_session_new(&e->session, e->model, &choice, error);
     if (status != VIT_OK) return status;
     e->info = vit_model_describe(e->model);
@@ -328,7 +322,7 @@ static vit_status explain(const explainer *e, const char *name, vit_error *error
     vit_status status =
         vit_prepare_values(e->session, &picture, 0, e->pixels, e->values, &warning, error);
     if (status != VIT_OK) return status;
-    if (warning) vit_say(&command, warning);
+    if (warning) vit_say(&command, "%s", warning);
     if (!e->settings->out) return make_maps(e, name, NULL, error);
     char *out = vit_out_file(e->settings->out, name);
     if (!out) return vit_fail_memory(error, "a file's name", 0);
@@ -355,7 +349,7 @@ static int explain_all(explainer *e, int count, char **names) {
             vit_json_close(&json, '}');
             vit_print_json(&command, &json);
         } else {
-            vit_say(&command, error.message);
+            vit_say(&command, "%s", error.message);
         }
     }
     return exit_status;
@@ -366,10 +360,10 @@ static int run(explainer *e, int count, char **names) {
     vit_status status = open_explainer(e, &error);
     if (status == VIT_OK) {
         status = read_asked(e, &error);
-        if (status != VIT_OK) return vit_say_usage(&command, error.message);
+        if (status != VIT_OK) return vit_say_usage(&command, "%s", error.message);
     }
     if (status != VIT_OK) {
-        vit_say(&command, error.message);
+        vit_say(&command, "%s", error.message);
         return VIT_EXIT_FAILED;
     }
     return explain_all(e, count, names);
@@ -411,18 +405,18 @@ static const char *contradiction(const explainer *e, int pictures) {
 }
 
 int main(int argc, char **argv) {
-    settings s = {.model = "mnist"};
+    settings s = {.from.name = "mnist"};
     explainer e = {.settings = &s};
     vit_error error;
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
-    if (read_methods(&e, &error) != VIT_OK) return vit_say_usage(&command, error.message);
+    if (read_methods(&e, &error) != VIT_OK) return vit_say_usage(&command, "%s", error.message);
     if (s.faithful && !asks_for(&e, VIT_METHOD_RANDOM) && e.method_count < VIT_METHOD_COUNT)
         e.methods[e.method_count++] = VIT_METHOD_RANDOM;
     const char *wrong = contradiction(&e, argc - 1);
-    if (wrong) return vit_say_usage(&command, wrong);
+    if (wrong) return vit_say_usage(&command, "%s", wrong);
     if (vit_out_check(s.out, argc - 1, argv + 1, &error) != VIT_OK)
-        return vit_say_usage(&command, error.message);
+        return vit_say_usage(&command, "%s", error.message);
     exit_status = run(&e, argc - 1, argv + 1);
     vit_free(e.pixels);
     vit_free(e.values);

@@ -11,7 +11,7 @@
 #include "vit/texts.h"
 
 typedef struct settings {
-    const char *config, *as, *labels;
+    vit_model_choice from;
     bool tensors, json;
 } settings;
 
@@ -21,7 +21,7 @@ static const vit_option options[] = {
                                            "maximum, mean and standard deviation of its elements"},
     {VIT_FLAG("json", json), .help = "one JSON object a line for each file"},
     {.kind = VIT_OPTION_GROUP, .help = "What is read"},
-    {VIT_OPTION(TEXT, "config", config, "FILE"),
+    {VIT_OPTION(TEXT, "config", from.config, "FILE"),
      .help = "in place of the config.json beside the weights"},
     VIT_AS_OPTION(settings),
     VIT_LABELS_OPTION(settings),
@@ -58,10 +58,8 @@ static vit_status open_subject(subject *s, const char *name, const settings *cho
     vit_status status = vit_find_model(&path, name, &s->error);
     if (status != VIT_OK) return status;
     status = vit_tensor_list_load(&s->list, path, &s->error);
-    const vit_model_options opening = {.config = choice->config,
-                                       .as = choice->as,
-                                       .labels = choice->labels,
-                                       .cpu = vit_chosen_cpu()};
+    vit_model_options opening;
+    if (status == VIT_OK) status = vit_chosen_model_options(&opening, &choice->from, &s->error);
     if (status == VIT_OK && vit_model_load_with(&s->model, path, &opening, &s->error) == VIT_OK) {
         s->info = vit_model_describe(s->model);
         s->texts = vit_text_describe(s->model);
@@ -351,7 +349,7 @@ static vit_status show_text(const settings *choice, subject *s, const char *name
     vit_string text = {0};
     const size_t count = vit_tensor_list_count(s->list);
     vit_status status = s->model ? VIT_OK : s->error.status;
-    if (!s->model) vit_say(&command, s->error.message);
+    if (!s->model) vit_say(&command, "%s", s->error.message);
     vit_string_add_visible(&text, name, 0);
     vit_string_add(&text, "\n");
     add_title(&text, "file");
@@ -361,7 +359,7 @@ static vit_status show_text(const settings *choice, subject *s, const char *name
     if (s->model) add_model(&text, s);
     if (choice->tensors) {
         const vit_status read = add_tensors(&text, s);
-        if (read != VIT_OK) vit_say(&command, s->error.message);
+        if (read != VIT_OK) vit_say(&command, "%s", s->error.message);
         status = read != VIT_OK ? read : status;
     }
     *written = vit_print(&command, &text);
@@ -375,7 +373,7 @@ static bool show(const settings *choice, const char *name) {
     bool written = true;
     vit_status status = open_subject(&s, name, choice);
     if (status != VIT_OK) {
-        vit_say(&command, s.error.message);
+        vit_say(&command, "%s", s.error.message);
     } else {
         status = (choice->json ? show_json : show_text)(choice, &s, name, &written);
     }

@@ -48,11 +48,8 @@ static const vit_command command = {
 };
 
 static void say_left_out(const char *problem, void *user) {
-    vit_string text = {0};
     (void)user;
-    vit_string_add(&text, "left out: %s", problem);
-    if (!text.failed) vit_say(&command, text.text);
-    vit_string_free(&text);
+    vit_say(&command, "left out: %s", problem);
 }
 
 static bool say_packed(const vit_packed *p, const char *where, bool as_json) {

@@ -11,13 +11,13 @@
 #include "vit/texts.h"
 
 typedef struct settings {
-    const char *model, *explain;
+    vit_model_choice from;
+    const char *explain;
     vit_option_list texts;
     bool json;
     uint64_t beams, length, top_k, seed, count, threads;
     double temperature;
     vit_optional length_penalty, stop, no_repeat;
-    int precision, turn;
     bool sample;
 } settings;
 
@@ -29,7 +29,7 @@ VIT_CHECK_ROWS(stops, VIT_STOP_COUNT + 1);
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to read"},
-    {VIT_OPTION(TEXT, "model", model, "NAME|MODEL"),
+    {VIT_OPTION(TEXT, "model", from.name, "NAME|MODEL"),
      .help = "a model that writes texts: trained here on strips,\n"
              "numbers:en-de, ... (docs/data.md), or a directory of\n"
              "Hugging Face's (docs/weights.md)",
@@ -124,13 +124,10 @@ typedef struct reading {
 
 static vit_status open_session(reading *r, vit_error *error) {
     const settings *s = r->settings;
-    const vit_model_options opening = {.turn = (vit_turn)s->turn,
-                                       .cpu = vit_chosen_cpu(),
-                                       .precision = (vit_precision)s->precision};
-    const vit_status status = vit_load_named_model(&r->model, s->model, &opening, error);
+    const vit_status status = vit_load_chosen_model(&r->model, &s->from, error);
     const vit_text_options how = {.threads = (int)s->threads,
                                   .cpu = vit_chosen_cpu(),
-                                  .precision = (vit_precision)s->precision,
+                                  .precision = (vit_precision)s->from.precision,
                                   .beams = (size_t)s->beams,
                                   .length = (size_t)s->length,
                                   .length_penalty = s->length_penalty,
@@ -167,7 +164,7 @@ static bool answer_json(const char *key, const char *name, const vit_text_answer
 static bool answer_text(const char *name, bool several, const vit_text_answer *a) {
     vit_string text = {0};
     if (a->error.status != VIT_OK) {
-        vit_say(&command, a->error.message);
+        vit_say(&command, "%s", a->error.message);
         return true;
     }
     if (several) {
@@ -179,20 +176,14 @@ static bool answer_text(const char *name, bool several, const vit_text_answer *a
     return vit_print(&command, &text);
 }
 
-/* name: of a picture or a text, or NULL. */
-static void say_warning(const char *name, const char *warning) {
-    vit_string text = {0};
-    vit_string_add(&text, "%s%swarning: %s", name ? name : "", name ? ": " : "", warning);
-    if (!text.failed) vit_say(&command, text.text);
-    vit_string_free(&text);
-}
-
+/* names: of pictures or texts, or NULL. */
 static void tell(reading *r, const char *key, const char *const *names, bool several, size_t count,
                  const vit_text_answer *answers) {
     for (size_t i = 0; i < count; i++) {
         const char *name = names ? names[i] : NULL;
         if (answers[i].error.status == VIT_OK && answers[i].warning)
-            say_warning(name, answers[i].warning);
+            vit_say(&command, "%s%swarning: %s", name ? name : "", name ? ": " : "",
+                    answers[i].warning);
         const bool told = r->settings->json ? answer_json(key, name, &answers[i])
                                             : answer_text(name, several, &answers[i]);
         if (!told || answers[i].error.status != VIT_OK) r->fine = false;
@@ -210,7 +201,7 @@ static vit_status explain(const reading *r, const char *name, const vit_text_ans
     vit_buffer made;
     if (!file || answer->error.status != VIT_OK) return VIT_OK;
     vit_status status = vit_explain_text(r->session, shown ? &picture : NULL, name, answer,
-                                         name ? name : r->settings->model,
+                                         name ? name : r->settings->from.name,
                                          vit_has_ending(file, ".png"), &made, error);
     if (status == VIT_OK) status = vit_write_file(file, made.data, made.size, error);
     vit_buffer_clear(&made);
@@ -264,20 +255,21 @@ static vit_status read_wanted(reading *r, char **names, size_t count, vit_error 
     const vit_text_info info = vit_text_describe(r->model);
     if (info.reads_pictures && s->texts.count > 0)
         return vit_fail(error, VIT_ERROR_MISMATCH, "%s reads pictures, not texts: name PICTURE...",
-                        s->model);
+                        s->from.name);
     if (info.reads_pictures && count == 0)
-        return vit_fail(error, VIT_ERROR_ARGUMENT, "no picture is named, which %s reads", s->model);
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "no picture is named, which %s reads",
+                        s->from.name);
     if (info.reads_pictures) return read_all(r, (const char *const *)names, count, error);
     if (!info.reads_texts)
         return count + s->texts.count > 0
                    ? vit_fail(error, VIT_ERROR_MISMATCH,
-                              "%s is a language model, which is given nothing", s->model)
+                              "%s is a language model, which is given nothing", s->from.name)
                    : read_all(r, NULL, (size_t)s->count, error);
     if (count == 1 && strcmp(names[0], "-") == 0) return read_lines(r, error);
     if (count > 0 || s->texts.count == 0)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "%s reads texts: give --text TEXT, or - for lines of standard input",
-                        s->model);
+                        s->from.name);
     return read_all(r, s->texts.values, s->texts.count, error);
 }
 
@@ -285,7 +277,7 @@ int main(int argc, char **argv) {
     settings s = {.count = 1};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
-    vit_precision_here(&command, &s.precision);
+    vit_precision_here(&command, &s.from.precision);
     if (!s.sample && (s.temperature > 0 || s.top_k > 0))
         return vit_say_usage(&command, "--temperature and --top-k are for --sample");
     if (s.explain && !vit_has_ending(s.explain, ".html") && !vit_has_ending(s.explain, ".png"))

@@ -7,14 +7,12 @@
 #include "vit/cli/parts/runs.h"
 
 typedef struct settings {
-    const char *out, *model, *config, *data;
+    vit_model_choice from;
+    const char *out, *data;
     int split; /* vit_split */
     uint64_t threads;
     bool json;
 } settings;
-
-/* In the order of vit_split. */
-static const char *const splits[] = {"test", "train", "val", NULL};
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What is written"},
@@ -23,7 +21,7 @@ static const vit_option options[] = {
              "-o. A file that is not such a page is not replaced",
      .letter = 'o'},
     {.kind = VIT_OPTION_GROUP, .help = "What it shows beside the curves"},
-    {VIT_OPTION(TEXT, "model", model, "NAME|MODEL"),
+    {VIT_OPTION(TEXT, "model", from.name, "NAME|MODEL"),
      .help = "the model that was trained: shows the filters of its\n"
              "first layer and its positions"},
     VIT_CONFIG_OPTION(settings),
@@ -31,7 +29,7 @@ static const vit_option options[] = {
      .help = "with --model: its confusion matrix on these data, and\n"
              "the pictures that it gets most wrong"},
     {VIT_OPTION(CHOICE, "split", split, "test|train|val"),
-     .help = "which pictures of DATA (default: test)", .choices = splits},
+     .help = "which pictures of DATA (default: test)", .choices = vit_split_names},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     VIT_THREADS_OPTION(settings, "changes no byte (default: all processors)"),
     {VIT_FLAG("json", json), .help = "of several logs: the table as one JSON object"},
@@ -60,25 +58,21 @@ static const vit_command command = {
     .option_count = sizeof options / sizeof options[0],
 };
 
-static void say_note(const char *text, void *user) {
-    (void)user;
-    vit_say(&command, text);
-}
-
 static int run(const settings *s, const char *log) {
     vit_error error = {0};
     char *model = NULL;
-    if (s->model && vit_find_model(&model, s->model, &error) != VIT_OK)
+    if (s->from.name && vit_find_model(&model, s->from.name, &error) != VIT_OK)
         return vit_say_error(&command, &error);
     const vit_report_options choice = {.log = log,
                                        .out = s->out,
                                        .model = model,
-                                       .config = s->config,
+                                       .config = s->from.config,
                                        .data = s->data,
                                        .split = (vit_split)s->split,
                                        .threads = (int)s->threads,
                                        .cpu = vit_chosen_cpu(),
-                                       .note = say_note};
+                                       .note = vit_say_note,
+                                       .user = (void *)&command};
     vit_status status = vit_write_report(&choice, &error);
     vit_free(model);
     return status == VIT_OK ? VIT_EXIT_OK : vit_say_error(&command, &error);
@@ -112,14 +106,14 @@ int main(int argc, char **argv) {
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (argc < 2) return vit_say_usage(&command, "expected LOG.jsonl, the log of a training");
-    if (argc > 2 && (s.out || s.model || s.data))
+    if (argc > 2 && (s.out || s.from.name || s.data))
         return vit_say_usage(&command, "a page is of one log: several are compared without --out, "
                                        "--model and --data");
     if (argc > 2) return vit_program_end(&command, compare(&s, argv + 1, (size_t)argc - 1));
     if (!s.out)
         return vit_say_usage(&command, "--out FILE.html is missing, or a second log to compare");
     if (s.json) return vit_say_usage(&command, "--json is for several logs");
-    if (s.data && !s.model)
+    if (s.data && !s.from.name)
         return vit_say_usage(&command, "--data needs --model, which classifies its pictures");
     if (strcmp(s.out, argv[1]) == 0)
         return vit_say_usage(&command, "--out and the log are the same file");

@@ -342,7 +342,7 @@ int main(int argc, char **argv) {
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     const bool builds = argc > 1 && strcmp(argv[1], "build") == 0;
     const char *wrong = contradiction(&s, builds, argc - 1);
-    if (wrong) return vit_say_usage(&command, wrong);
+    if (wrong) return vit_say_usage(&command, "%s", wrong);
     exit_status = builds ? build(&s, argc - 2, argv + 2) : search(&s, argc - 1, argv + 1);
     return vit_program_end(&command, exit_status);
 }

@@ -386,7 +386,7 @@ static int train(settings *s, const paths *p, vit_log_summary *outcome) {
 static bool on_search(const vit_event *event, void *user) {
     const settings *s = user;
     if (event->kind == VIT_EVENT_NOTE && event->text && vit_cluster_rank(s->cluster) == 0)
-        vit_say(&command, event->text);
+        vit_say(&command, "%s", event->text);
     return vit_interrupted() == 0;
 }
 
@@ -501,7 +501,7 @@ static int run_seeds(settings *s) {
     seed_places named[VIT_MOST_SEEDS] = {0};
     int exit_status = VIT_EXIT_OK;
     if (vit_seeds_parse(&seeds, s->seeds, &error) != VIT_OK)
-        return vit_say_usage(&command, error.message);
+        return vit_say_usage(&command, "%s", error.message);
     for (size_t i = 0; i < seeds.count && exit_status == VIT_EXIT_OK; i++)
         exit_status = name_places(&named[i], s, seeds.values[i], &error) == VIT_OK
                           ? run_seed(s, &named[i], &seeds, i, runs)
@@ -540,10 +540,7 @@ static int teach(const settings *s) {
         return vit_say_usage(&command, "--head: --init MODEL, whose features it reads, is missing");
     if (s->config && s->backbone == BACKBONE_REFERENCE)
         return vit_say_usage(&command, "--backbone reference takes the config beside the weights");
-    if (other) {
-        vit_fail(&error, VIT_ERROR_ARGUMENT, "%s is for trainings: a head is computed", other);
-        return vit_say_usage(&command, error.message);
-    }
+    if (other) return vit_say_usage(&command, "%s is for trainings: a head is computed", other);
     if (vit_find_model(&init, s->init, &error) != VIT_OK) return vit_say_error(&command, &error);
     char *out = s->out ? vit_strdup(s->out) : default_out(s);
     const vit_teach_call call = {.data = s->data,

@@ -100,7 +100,7 @@ static vit_status write_waiting(work *w, vit_error *error) {
                                           w->features, w->answers, error);
     for (size_t i = 0; i < w->count && status == VIT_OK; i++) {
         if (w->answers[i].error.status != VIT_OK) {
-            vit_say(w->g->command, w->answers[i].error.message);
+            vit_say(w->g->command, "%s", w->answers[i].error.message);
             w->g->failed++;
             continue;
         }
@@ -126,7 +126,7 @@ static vit_status take(work *w, char *name, vit_error *error) {
     vit_error problem;
     known *before = find_known(w, name);
     if (vit_stamp_of(&stamp, name, &problem) != VIT_OK) {
-        vit_say(w->g->command, problem.message);
+        vit_say(w->g->command, "%s", problem.message);
         w->g->failed++;
         vit_free(name);
         return VIT_OK;
@@ -153,7 +153,7 @@ static vit_status take_all(work *w, char **folders, size_t count, vit_error *err
         status = vit_pictures_next(&pictures, &name, &problem, error);
         if (status != VIT_OK || !name) break;
         if (problem.status != VIT_OK) { /* a folder without pictures */
-            vit_say(w->g->command, problem.message);
+            vit_say(w->g->command, "%s", problem.message);
             vit_free(name);
             continue;
         }

@@ -150,7 +150,7 @@ static int show(const vit_command *command, const vit_named_model *model, size_t
     int exit_status = VIT_EXIT_OK;
     bool readable = read_model(&e, &error) == VIT_OK;
     if (!readable || read_card(&e, &error) != VIT_OK) {
-        vit_say(command, error.message);
+        vit_say(command, "%s", error.message);
         exit_status = VIT_EXIT_FAILED;
     }
     if (readable && !(json ? write_json(command, &e) : write_line(command, &e, width)))

@@ -172,13 +172,8 @@ vit_status vit_find_model(char **path, const char *name, vit_error *error) {
     return find_named(path, name, error);
 }
 
-vit_status vit_load_named_model(vit_model **out, const char *name, const vit_model_options *options,
-                                vit_error *error) {
-    return vit_load_named_words(out, name, options, &(vit_option_list){.count = 0}, error);
-}
-
-vit_status vit_load_named_words(vit_model **out, const char *name, const vit_model_options *options,
-                                const vit_option_list *templates, vit_error *error) {
+static vit_status load_words(vit_model **out, const char *name, const vit_model_options *options,
+                             const vit_option_list *templates, vit_error *error) {
     char *path;
     *out = NULL;
     vit_status status = vit_find_model(&path, name, error);
@@ -186,6 +181,31 @@ vit_status vit_load_named_words(vit_model **out, const char *name, const vit_mod
     status = vit_model_load_words(out, path, options, templates->values, templates->count, error);
     vit_free(path);
     return status;
+}
+
+vit_status vit_load_named_model(vit_model **out, const char *name, const vit_model_options *options,
+                                vit_error *error) {
+    return load_words(out, name, options, &(vit_option_list){.count = 0}, error);
+}
+
+vit_status vit_chosen_model_options(vit_model_options *out, const vit_model_choice *from,
+                                    vit_error *error) {
+    *out = (vit_model_options){.config = from->config,
+                               .as = from->as,
+                               .height = from->size.height,
+                               .width = from->size.width,
+                               .turn = (vit_turn)from->turn,
+                               .cpu = vit_chosen_cpu(),
+                               .precision = (vit_precision)from->precision};
+    return vit_chosen_labels(&out->labels, from, error);
+}
+
+vit_status vit_load_chosen_model(vit_model **out, const vit_model_choice *from, vit_error *error) {
+    vit_model_options options;
+    *out = NULL;
+    const vit_status status = vit_chosen_model_options(&options, from, error);
+    if (status != VIT_OK) return status;
+    return load_words(out, from->name, &options, &from->templates, error);
 }
 
 static void free_model(vit_named_model *model) {

@@ -3,7 +3,7 @@
 #define VIT_CLI_PARTS_MODELS_H
 
 #include "vit/base/error.h"
-#include "vit/cli/parts/options.h"
+#include "vit/cli/parts/program.h"
 
 /* *path: the model that `name` stands for, freed by vit_free. In this order: the file of that name;
  * the directory of that name, if it contains weights; NAME.safetensors in $VIT_MODELS, in the
@@ -19,9 +19,11 @@ void vit_offer_models(void);
 vit_status vit_load_named_model(vit_model **out, const char *name, const vit_model_options *options,
                                 vit_error *error);
 
-/* The same with the templates of labels in words, as vit_model_load_words. */
-vit_status vit_load_named_words(vit_model **out, const char *name, const vit_model_options *options,
-                                const vit_option_list *templates, vit_error *error);
+/* The same as the options of a program say, with the templates of labels in words; and what they
+ * say for a model that the program loads itself. */
+vit_status vit_load_chosen_model(vit_model **out, const vit_model_choice *from, vit_error *error);
+vit_status vit_chosen_model_options(vit_model_options *out, const vit_model_choice *from,
+                                    vit_error *error);
 
 /* A named model: vit_find_model finds `name` at `path`. */
 typedef struct vit_named_model {

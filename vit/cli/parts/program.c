@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +18,9 @@
 const char *const vit_turn_names[] = {
     [VIT_TURN_MODEL] = "model", [VIT_TURN_EXIF] = "exif", [VIT_TURN_NEVER] = "never", NULL};
 VIT_CHECK_ROWS(vit_turn_names, VIT_TURN_COUNT + 1);
+
+const char *const vit_split_names[] = {
+    [VIT_SPLIT_TEST] = "test", [VIT_SPLIT_TRAIN] = "train", [VIT_SPLIT_VAL] = "val", NULL};
 
 /* If a program is started with a standard stream closed, a file that it opens takes the stream's
  * descriptor, and messages would be printed into that file. So the descriptor is taken first,
@@ -82,21 +86,37 @@ bool vit_json_end_line(vit_json_out *json, FILE *stream) {
     return fine;
 }
 
-void vit_say(const vit_command *command, const char *sentence) {
+static void say(const vit_command *command, const char *format, va_list arguments) {
+    char sentence[8192];
     vit_string text = {0};
+    vsnprintf(sentence, sizeof sentence, format, arguments);
     vit_string_add_visible(&text, sentence, 0);
     fprintf(stderr, "%s: %s\n", command->name, text.failed ? "out of memory" : text.text);
     vit_string_free(&text);
 }
 
-int vit_say_usage(const vit_command *command, const char *sentence) {
-    vit_say(command, sentence);
+void vit_say(const vit_command *command, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say(command, format, arguments);
+    va_end(arguments);
+}
+
+void vit_say_note(const char *text, void *command) {
+    vit_say(command, "%s", text);
+}
+
+int vit_say_usage(const vit_command *command, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say(command, format, arguments);
+    va_end(arguments);
     fprintf(stderr, "try '%s --help'\n", command->name);
     return VIT_EXIT_USAGE;
 }
 
 int vit_say_error(const vit_command *command, const vit_error *error) {
-    vit_say(command, error->message);
+    vit_say(command, "%s", error->message);
     return error->status == VIT_ERROR_ARGUMENT ? VIT_EXIT_USAGE : VIT_EXIT_FAILED;
 }
 
@@ -121,9 +141,9 @@ bool vit_speaks_utf8(void) {
     return false;
 }
 
-vit_status vit_chosen_labels(const char **out, const char *labels, const char *file,
-                             vit_error *error) {
-    *out = file ? file : labels;
+vit_status vit_chosen_labels(const char **out, const vit_model_choice *from, vit_error *error) {
+    const char *file = from->labels_file;
+    *out = file ? file : from->labels;
     if (!file || vit_path_look(file) == VIT_PATH_FILE) return VIT_OK;
     return vit_fail(error, VIT_ERROR_IO, "--labels-file %s: there is no such file", file);
 }
@@ -137,23 +157,18 @@ const char *vit_chosen_cpu(void) {
 static int check_cpu(const vit_command *command) {
     const char *word = vit_chosen_cpu();
     vit_cpu cpu;
-    vit_error error;
     if (!word || vit_cpu_parse(word, &cpu)) return VIT_EXIT_OK;
-    vit_fail(
-        &error, VIT_ERROR_ARGUMENT,
+    return vit_say_usage(
+        command,
         "the environment variable VIT_CPU is \"%s\", expected scalar, neon, simd128, avx2, avx512 "
         "or avx512bf16",
         word);
-    return vit_say_usage(command, error.message);
 }
 
 void vit_precision_here(const vit_command *command, int *precision) {
     if (vit_precision_available((vit_precision)*precision, vit_chosen_cpu())) return;
-    char sentence[128];
-    snprintf(sentence, sizeof sentence,
-             "note: this processor cannot compute in %s: the answers are those of %s",
-             vit_precision_names[*precision], vit_precision_names[VIT_PRECISION_F32]);
-    vit_say(command, sentence);
+    vit_say(command, "note: this processor cannot compute in %s: the answers are those of %s",
+            vit_precision_names[*precision], vit_precision_names[VIT_PRECISION_F32]);
     *precision = VIT_PRECISION_F32;
 }
 
@@ -171,15 +186,13 @@ static size_t size_of(const char *word) {
  * exit status. */
 static int assume_cache(const vit_command *command) {
     const char *word = getenv("VIT_CACHE");
-    vit_error error;
     if (!word || *word == '\0') return VIT_EXIT_OK;
     const size_t bytes = size_of(word);
     if (bytes > 0) return vit_cpu_assume_cache(bytes), VIT_EXIT_OK;
-    vit_fail(&error, VIT_ERROR_ARGUMENT,
-             "the environment variable VIT_CACHE is \"%s\", expected the size of a core's "
-             "second-level cache, from 64K to 64M, such as 512K or 1M",
-             word);
-    return vit_say_usage(command, error.message);
+    return vit_say_usage(command,
+                         "the environment variable VIT_CACHE is \"%s\", expected the size of a "
+                         "core's second-level cache, from 64K to 64M, such as 512K or 1M",
+                         word);
 }
 
 /* Says if a program that computes on several threads cannot have them. */
@@ -193,13 +206,11 @@ static void check_threads(const vit_command *command, const void *settings) {
     const int most = asked > 0 ? vit_threads_most() : vit_threads_default();
     const int wanted = asked > 0 && asked < (uint64_t)most ? (int)asked : most;
     const int had = vit_threads_to_be_had(wanted);
-    char sentence[160];
-    if (had >= wanted) return;
-    snprintf(sentence, sizeof sentence,
-             "note: of %d threads only %d can be started, within the limits of processes and "
-             "memory (ulimit -u, ulimit -v): it only takes longer",
-             wanted, had);
-    vit_say(command, sentence);
+    if (had < wanted)
+        vit_say(command,
+                "note: of %d threads only %d can be started, within the limits of processes and "
+                "memory (ulimit -u, ulimit -v): it only takes longer",
+                wanted, had);
 }
 
 bool vit_program_start(const vit_command *command, void *settings, int *argc, char **argv,
@@ -221,7 +232,7 @@ bool vit_program_start(const vit_command *command, void *settings, int *argc, ch
         *exit_status = vit_program_end(command, VIT_EXIT_OK);
         return false;
     case VIT_REQUEST_REFUSED:
-        *exit_status = vit_say_usage(command, error.message);
+        *exit_status = vit_say_usage(command, "%s", error.message);
         return false;
     case VIT_REQUEST_RUN:
         break;

@@ -16,10 +16,15 @@ bool vit_program_start(const vit_command *command, void *settings, int *argc, ch
                        int *exit_status);
 
 /* Prints "NAME: SENTENCE" to standard error. */
-void vit_say(const vit_command *command, const char *sentence);
+void vit_say(const vit_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* The same for a usage error, with a hint at --help; returns the exit status. */
-int vit_say_usage(const vit_command *command, const char *sentence);
+int vit_say_usage(const vit_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Says the text: a vit_note, whose user is the vit_command. */
+void vit_say_note(const char *text, void *command);
 
 /* Prints error->message; returns the exit status that belongs to it. */
 int vit_say_error(const vit_command *command, const vit_error *error);
@@ -39,19 +44,30 @@ bool vit_speaks_utf8(void);
 
 extern const char *const vit_precision_names[]; /* vit/ops/precision.c */
 extern const char *const vit_turn_names[];      /* "model", "exif", "never", NULL */
+extern const char *const vit_split_names[];     /* "test", "train", "val", NULL */
+
+/* Which model, and how it is opened, as the options say that have a macro below. The settings of a
+ * program have it under the name `from`. */
+typedef struct vit_model_choice {
+    const char *name, *config, *as;
+    const char *labels, *labels_file; /* one of them at most */
+    vit_option_list templates;
+    vit_size size;       /* 0: the model's own */
+    int turn, precision; /* vit_turn, vit_precision */
+} vit_model_choice;
 
 /* --precision; what: the help. */
 #define VIT_PRECISION_ROW(what)                                                      \
     .name = "precision", .kind = VIT_OPTION_CHOICE, .argument = "P", .help = (what), \
     .choices = vit_precision_names
-/* Of a program that answers, for an int `precision` (a vit_precision) in its settings. */
+/* Of a program that answers. */
 #define VIT_PRECISION_OPTION(settings)                                        \
     {                                                                         \
         VIT_PRECISION_ROW("f32, bf16 or int8: the matrix products; bf16 is\n" \
                           "faster if the processor has it; int8 rounds the\n" \
                           "blocks' weights and activations to 8 bits\n"       \
                           "(default: f32; int8 of a file of 8-bit weights)"), \
-            .offset = offsetof(settings, precision)                           \
+            .offset = offsetof(settings, from.precision)                      \
     }
 
 /* For programs that answer: takes f32, with a note, in place of a precision that this processor
@@ -78,25 +94,23 @@ void vit_precision_here(const vit_command *command, int *precision);
     "digits, drawn; or strips, numbers:en-de and others\n"   \
     "of docs/data.md, whose answers are texts"
 
-/* --config, --labels, --size and --turn of the model, for `const char *config`, `const char
- * *labels`, `vit_size size` and `int turn` (a vit_turn) in the settings. */
+/* --config, --as, --labels, --labels-file, --template, --size and --turn of the model. */
 #define VIT_CONFIG_OPTION(settings)                                      \
     {                                                                    \
-        VIT_OPTION(TEXT, "config", config, "FILE"),                      \
+        VIT_OPTION(TEXT, "config", from.config, "FILE"),                 \
             .help = "of published weights: the config, instead of the\n" \
                     "config.json beside them"                            \
     }
-/* --as, for `const char *as` in the settings. */
 #define VIT_AS_OPTION(settings)                                          \
     {                                                                    \
-        VIT_OPTION(TEXT, "as", as, "LIBRARY"),                           \
+        VIT_OPTION(TEXT, "as", from.as, "LIBRARY"),                      \
             .help = "of weights that libraries answer differently: as\n" \
                     "timm, hf, meta or open_clip (default: their own\n"  \
                     "library)"                                           \
     }
 #define VIT_LABELS_OPTION(settings)                                      \
     {                                                                    \
-        VIT_OPTION(TEXT, "labels", labels, "FILE|A,B"),                  \
+        VIT_OPTION(TEXT, "labels", from.labels, "FILE|A,B"),             \
             .help = "names of the classes, in place of the model's: a\n" \
                     "file, one a line or a JSON list or object; or\n"    \
                     "imagenet-1k. Of CLIP and SigLIP they are the\n"     \
@@ -104,16 +118,15 @@ void vit_precision_here(const vit_command *command, int *precision);
                     "\"a red bus\", or a file",                          \
             .exclusive = VIT_LABELS_EXCLUSIVE                            \
     }
-/* --labels-file and --template, for `const char *labels_file` and `vit_option_list templates`. */
 #define VIT_LABELS_EXCLUSIVE 77
-#define VIT_LABELS_FILE_OPTION(settings)                                                          \
-    {                                                                                             \
-        VIT_OPTION(TEXT, "labels-file", labels_file, "FILE"), .help = "the same of a file alone", \
-                                                              .exclusive = VIT_LABELS_EXCLUSIVE   \
+#define VIT_LABELS_FILE_OPTION(settings)                                          \
+    {                                                                             \
+        VIT_OPTION(TEXT, "labels-file", from.labels_file, "FILE"),                \
+            .help = "the same of a file alone", .exclusive = VIT_LABELS_EXCLUSIVE \
     }
 #define VIT_TEMPLATE_OPTION(settings)                                         \
     {                                                                         \
-        VIT_OPTION(LIST, "template", templates, "TEXT"),                      \
+        VIT_OPTION(LIST, "template", from.templates, "TEXT"),                 \
             .help = "of labels in words: what is compared is this text\n"     \
                     "with the label at {}, such as \"a photo of a {}\"; of\n" \
                     "several the mean; or a file with one a line; or\n"       \
@@ -122,14 +135,14 @@ void vit_precision_here(const vit_command *command, int *precision);
     }
 #define VIT_SIZE_OPTION(settings)                                     \
     {                                                                 \
-        VIT_OPTION(SIZE, "size", size, "N|HxW"),                      \
+        VIT_OPTION(SIZE, "size", from.size, "N|HxW"),                 \
             .help = "the network's input in pixels, instead of the\n" \
                     "model's: positions are resampled"                \
     }
 
 #define VIT_TURN_OPTION(settings)                                            \
     {                                                                        \
-        VIT_OPTION(CHOICE, "turn", turn, "HOW"),                             \
+        VIT_OPTION(CHOICE, "turn", from.turn, "HOW"),                        \
             .help = "pictures of cameras: exif turns them upright as they\n" \
                     "say, never takes them as they are stored (default:\n"   \
                     "model: turned for our own and Hugging Face's)",         \
@@ -138,8 +151,7 @@ void vit_precision_here(const vit_command *command, int *precision);
 
 /* What --labels or --labels-file says, for vit_model_options; NULL: neither. IO if the latter is no
  * file. */
-vit_status vit_chosen_labels(const char **out, const char *labels, const char *file,
-                             vit_error *error);
+vit_status vit_chosen_labels(const char **out, const vit_model_choice *from, vit_error *error);
 
 /* The value of VIT_CPU, which vit_program_start has checked; NULL if it is not set. */
 const char *vit_chosen_cpu(void);

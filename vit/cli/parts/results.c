@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "vit/base/math.h"
+#include "vit/base/size.h"
 #include "vit/texts.h"
 
 /* The scores of a class, from its row and column of the confusion matrix. NaN if the denominator is
@@ -19,6 +20,11 @@ typedef struct class_score {
 
 static double share(size_t part, size_t whole) {
     return whole > 0 ? (double)part / (double)whole : NAN;
+}
+
+/* 2 right / (answered + images). */
+static double label_f1(const vit_label_score *s) {
+    return share(2 * s->right, s->answered + s->images);
 }
 
 static class_score score_class(const vit_results *r, size_t class) {
@@ -59,8 +65,8 @@ static means mean_scores(const vit_results *r) {
     return m;
 }
 
-static double images_per_second(const vit_evaluation *result) {
-    return result->seconds > 0 ? (double)result->images / result->seconds : NAN;
+static double images_per_second(size_t images, double seconds) {
+    return seconds > 0 ? (double)images / seconds : NAN;
 }
 
 static void add_json_classes(vit_json_out *json, const vit_results *r) {
@@ -75,6 +81,24 @@ static void add_json_classes(vit_json_out *json, const vit_results *r) {
         vit_json_number(json, "precision", score.precision);
         vit_json_number(json, "recall", score.accuracy);
         vit_json_number(json, "f1", score.f1);
+        vit_json_close(json, '}');
+    }
+    vit_json_close(json, ']');
+}
+
+static void add_json_labels(vit_json_out *json, const vit_results *r) {
+    vit_json_open(json, "per_class", '[');
+    for (size_t i = 0; i < r->labels->classes; i++) {
+        const vit_label_score *s = &r->labels->scores[i];
+        vit_json_open(json, NULL, '{');
+        vit_json_text(json, "label", vit_model_label(r->model, i));
+        vit_json_count(json, "images", s->images);
+        vit_json_count(json, "answered", s->answered);
+        vit_json_count(json, "right", s->right);
+        vit_json_number(json, "average_precision", s->average_precision);
+        vit_json_number(json, "precision", share(s->right, s->answered));
+        vit_json_number(json, "recall", share(s->right, s->images));
+        vit_json_number(json, "f1", label_f1(s));
         vit_json_close(json, '}');
     }
     vit_json_close(json, ']');
@@ -117,7 +141,9 @@ static void add_json_unknown(vit_json_out *json, const vit_results *r) {
 /* What the rows show. */
 typedef struct figures {
     vit_evaluation result;
-    means means; /* of a model that names classes */
+    vit_label_evaluation labels;
+    means means;  /* of a model that names classes */
+    double exact; /* share, of labels */
     double perplexity, source_perplexity, images_per_second;
 } figures;
 
@@ -130,7 +156,7 @@ typedef enum figure_kind {
 } figure_kind;
 
 typedef struct figure {
-    const char *key; /* in JSON */
+    const char *key; /* in JSON; NULL: it is not there */
     figure_kind kind;
     size_t offset;    /* in `figures` */
     const char *word; /* in text; NULL: it is not there */
@@ -186,6 +212,25 @@ static const figure of_classes[] = {
      .is_there = asks_confusion},
 };
 
+static const figure of_labels[] = {
+    {ROW("images", COUNT, labels.images)},
+    {ROW("exact", COUNT, labels.exact)},
+    {ROW("unknown_images", COUNT, labels.unknown_images)},
+    {ROW("mean_average_precision", SHARE, labels.mean_average_precision),
+     SHOWN("mAP", "mean average precision of the classes that have pictures")},
+    {ROW("threshold", NUMBER, labels.threshold)},
+    {ROW("micro_f1", SHARE, labels.micro_f1),
+     SHOWN("micro f1", "of all classes together, scores above a half")},
+    {ROW("macro_f1", SHARE, labels.macro_f1), SHOWN("macro f1", "mean f1 of the classes")},
+    {ROW(NULL, SHARE, exact), SHOWN("exact", "pictures of which all classes are right")},
+    {ROW(NULL, COUNT, labels.unknown_images),
+     SHOWN("unknown", "classes of pictures that the model does not know")},
+    {ROW("loss", NUMBER, labels.loss), SHOWN("loss", "mean binary cross-entropy")},
+    {ROW("seconds", NUMBER, labels.seconds)},
+    {ROW("images_per_second", NUMBER, images_per_second)},
+    {.key = "per_class", .kind = FIGURE_PART, .add = add_json_labels},
+};
+
 static const figure of_texts[] = {
     {ROW("images", COUNT, result.images)},
     {ROW("sequences_right", SHARE, result.sequences_right), SHOWN("right", "whole texts"),
@@ -207,18 +252,25 @@ static const figure of_texts[] = {
 /* The rows for this model. */
 static const figure *rows_of(const vit_results *r, size_t *count) {
     const bool writes = vit_text_describe(r->model).writes;
-    *count = writes ? sizeof of_texts / sizeof *of_texts : sizeof of_classes / sizeof *of_classes;
-    return writes ? of_texts : of_classes;
+    *count = r->labels ? VIT_COUNT(of_labels)
+             : writes  ? VIT_COUNT(of_texts)
+                       : VIT_COUNT(of_classes);
+    return r->labels ? of_labels : writes ? of_texts : of_classes;
 }
 
 static figures figures_of(const vit_results *r) {
+    if (r->labels)
+        return (figures){.labels = *r->labels,
+                         .exact = share(r->labels->exact, r->labels->images),
+                         .images_per_second =
+                             images_per_second(r->labels->images, r->labels->seconds)};
     const vit_evaluation *result = r->result;
     const means none = {0};
     return (figures){.result = *result,
                      .means = vit_text_describe(r->model).writes ? none : mean_scores(r),
                      .perplexity = vit_exp(result->loss),
                      .source_perplexity = vit_exp(result->entropy),
-                     .images_per_second = images_per_second(result)};
+                     .images_per_second = images_per_second(result->images, result->seconds)};
 }
 
 bool vit_results_json(const vit_results *r) {
@@ -228,12 +280,12 @@ bool vit_results_json(const vit_results *r) {
     const figure *rows = rows_of(r, &count);
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "model", r->name);
-    vit_json_text(&json, "data", f.result.data);
+    vit_json_text(&json, "data", r->labels ? r->labels->data : r->result->data);
     vit_json_text(&json, "split", r->split);
-    vit_json_text(&json, "which", f.result.which);
+    vit_json_text(&json, "which", r->labels ? r->labels->which : r->result->which);
     for (size_t i = 0; i < count; i++) {
         const void *value = (const char *)&f + rows[i].offset;
-        if (rows[i].is_there && !rows[i].is_there(r)) continue;
+        if (!rows[i].key || (rows[i].is_there && !rows[i].is_there(r))) continue;
         switch (rows[i].kind) {
         case FIGURE_TEXT:
             vit_json_text(&json, rows[i].key, *(const char *const *)value);
@@ -266,13 +318,13 @@ static void add_percent(vit_string *text, double fraction) {
 
 /* The first line: model, data and split; what: "pictures" or "texts". */
 static void add_title(vit_string *text, const vit_results *r, const char *what) {
-    const vit_evaluation *result = r->result;
     char images[32];
     vit_string_add_visible(text, r->name, 0);
     vit_string_add(text, " on ");
-    vit_string_add_visible(text, result->data, 0);
+    vit_string_add_visible(text, r->labels ? r->labels->data : r->result->data, 0);
     vit_string_add(text, ", split %s: %s %s, %s\n\n", r->split,
-                   vit_format_count(images, result->images), what, result->which);
+                   vit_format_count(images, r->labels ? r->labels->images : r->result->images),
+                   what, r->labels ? r->labels->which : r->result->which);
 }
 
 /* The value of a row, 7 characters wide, and two for a percent sign. */
@@ -322,19 +374,19 @@ static void add_summary(vit_string *text, const vit_results *r) {
             text, "  unsure    %7s     answers; %s of them are wrong, of %s wrong in all\n",
             vit_format_count(unsure, result->unsure), vit_format_count(wrong, result->unsure_wrong),
             vit_format_count(all, result->images - result->correct));
-    const double speed = images_per_second(result);
+    const double speed = images_per_second(result->images, result->seconds);
     vit_string_add(text, "  time      %7s s   %s pictures a second\n\n",
                    vit_format_fixed(seconds, result->seconds, 2),
                    vit_format_count(rate, speed > 0 && speed < 1e15 ? (uint64_t)speed : 0));
 }
 
+/* The width of the labels' column, at most 40. */
 static size_t label_width(const vit_results *r) {
+    const size_t classes = r->labels ? r->labels->classes : r->result->classes;
     size_t width = strlen("class");
-    for (size_t i = 0; i < r->result->classes; i++) {
-        size_t columns = vit_display_columns(vit_model_label(r->model, i));
-        width = columns > width ? columns : width;
-    }
-    return width < 40 ? width : 40;
+    for (size_t i = 0; i < classes; i++)
+        width = vit_max(width, vit_display_columns(vit_model_label(r->model, i)));
+    return vit_min(width, 40);
 }
 
 static void add_classes(vit_string *text, const vit_results *r) {
@@ -354,6 +406,28 @@ static void add_classes(vit_string *text, const vit_results *r) {
         add_percent(text, score.precision);
         vit_string_add(text, " ");
         add_percent(text, score.f1);
+        vit_string_add(text, "\n");
+    }
+}
+
+static void add_labels(vit_string *text, const vit_results *r) {
+    char images[32];
+    const size_t width = label_width(r);
+    vit_string_add(text, "  ");
+    vit_string_add_visible(text, "class", width);
+    vit_string_add(text, "   pictures  average precision  precision    recall        f1\n");
+    for (size_t i = 0; i < r->labels->classes; i++) {
+        const vit_label_score *s = &r->labels->scores[i];
+        vit_string_add(text, "  ");
+        vit_string_add_visible(text, vit_model_label(r->model, i), width);
+        vit_string_add(text, " %10s          ", vit_format_count(images, s->images));
+        add_percent(text, s->average_precision);
+        vit_string_add(text, "  ");
+        add_percent(text, share(s->right, s->answered));
+        vit_string_add(text, " ");
+        add_percent(text, share(s->right, s->images));
+        vit_string_add(text, " ");
+        add_percent(text, label_f1(s));
         vit_string_add(text, "\n");
     }
 }
@@ -390,22 +464,28 @@ static void add_confusion(vit_string *text, const vit_results *r) {
     }
 }
 
-static void add_text_summary(vit_string *text, const vit_results *r) {
-    char seconds[32];
-    add_title(text, r, "texts");
-    add_figures(text, r);
-    vit_string_add(text, "  time      %7s s\n", vit_format_fixed(seconds, r->result->seconds, 2));
+static void add_time(vit_string *text, double seconds) {
+    char number[32];
+    vit_string_add(text, "  time      %7s s\n", vit_format_fixed(number, seconds, 2));
 }
 
 bool vit_results_text(const vit_results *r) {
     vit_string text = {0};
-    if (vit_text_describe(r->model).writes) {
-        add_text_summary(&text, r);
-        return vit_print(r->command, &text);
+    if (r->labels) {
+        add_title(&text, r, "pictures");
+        add_figures(&text, r);
+        add_time(&text, r->labels->seconds);
+        vit_string_add(&text, "\n");
+        add_labels(&text, r);
+    } else if (vit_text_describe(r->model).writes) {
+        add_title(&text, r, "texts");
+        add_figures(&text, r);
+        add_time(&text, r->result->seconds);
+    } else {
+        add_summary(&text, r);
+        add_classes(&text, r);
+        add_reliability(&text, r);
+        if (r->confusion) add_confusion(&text, r);
     }
-    add_summary(&text, r);
-    add_classes(&text, r);
-    add_reliability(&text, r);
-    if (r->confusion) add_confusion(&text, r);
     return vit_print(r->command, &text);
 }

@@ -4,13 +4,15 @@
 #define VIT_CLI_PARTS_RESULTS_H
 
 #include "vit/cli/parts/program.h"
+#include "vit/labels.h"
 
 typedef struct vit_results {
     const vit_command *command;
     const char *name, *split; /* of the model, as it was given; "test" */
     bool confusion;           /* also the confusion matrix */
     const vit_model *model;
-    const vit_evaluation *result;
+    const vit_evaluation *result;       /* or NULL, and */
+    const vit_label_evaluation *labels; /* of a model of any number of classes a picture */
 } vit_results;
 
 /* Print them; false: there was no memory. */

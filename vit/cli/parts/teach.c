@@ -4,10 +4,6 @@
 
 #include "vit/base/sys.h"
 
-static void on_note(const char *text, void *user) {
-    vit_say(user, text);
-}
-
 static const char *percent(char text[32], double share) {
     return vit_format_fixed(text, 100 * share, 1);
 }
@@ -109,7 +105,7 @@ static vit_status teach(const vit_command *command, const vit_teach_call *c, vit
     if (status == VIT_OK) status = vit_model_load_with(model, c->init, &opening, error);
     if (status == VIT_OK) status = vit_teaching_new(t, *model, &options, error);
     if (status == VIT_OK)
-        status = vit_teaching_add_data(*t, c->data, NULL, on_note, (void *)command, error);
+        status = vit_teaching_add_data(*t, c->data, NULL, vit_say_note, (void *)command, error);
     if (status == VIT_OK) status = vit_teaching_learn(*t, learnt, error);
     if (status == VIT_OK)
         status = c->refers ? vit_teaching_save_head(*t, c->out, c->init, error)
@@ -197,7 +193,7 @@ int vit_probe_model(const vit_command *command, const vit_model *model, const vi
     vit_error error;
     vit_status status = vit_teaching_new(&t, model, &options, &error);
     if (status == VIT_OK)
-        status = vit_teaching_add_data(t, c->data, NULL, on_note, (void *)command, &error);
+        status = vit_teaching_add_data(t, c->data, NULL, vit_say_note, (void *)command, &error);
     if (status == VIT_OK && c->neighbours > 0)
         status = vit_teaching_test(t, c->neighbours, &knn, &error);
     if (status == VIT_OK && c->probe) status = vit_teaching_learn(t, &learnt, &error);

@@ -70,7 +70,7 @@ static void report_log_failure(vit_train_report *report, int reason) {
     vit_error error;
     vit_fail_errno(&error, reason, "%s: the log could not be written, the training goes on",
                    report->log_path);
-    vit_say(report->command, error.message);
+    vit_say(report->command, "%s", error.message);
     report->log_failed = true;
 }
 
@@ -248,7 +248,7 @@ void vit_train_report_event(vit_train_report *report, const vit_event *event) {
         vit_progress_clear(&report->progress);
     }
     if (event->kind == VIT_EVENT_NOTE && event->text) {
-        if (!event->is_detail || report->list_details) vit_say(report->command, event->text);
+        if (!event->is_detail || report->list_details) vit_say(report->command, "%s", event->text);
         log_note(report, event);
     }
     bool named = event_name(event->kind);

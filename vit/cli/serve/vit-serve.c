@@ -17,13 +17,14 @@ static const char *const logs[] = {"none", "text", "json", NULL};
 VIT_CHECK_ROWS(logs, SERVE_LOG_COUNT + 1);
 
 typedef struct settings {
-    vit_option_list models, hosts, origins, templates;
-    const char *host, *key_file, *index, *labels, *labels_file;
+    vit_option_list models, hosts, origins;
+    vit_model_choice from; /* how models are opened */
+    const char *host, *key_file, *index;
     uint64_t port, top, threads;
     bool teach;
     uint64_t body, pixels, pictures, connections, per_address, queue, batch;
     double timeout, delay; /* seconds, milliseconds */
-    int log, precision, turn;
+    int log;
 } settings;
 
 /* An option for a number from 1 to `most`. */
@@ -140,11 +141,8 @@ static size_t connections_within(const settings *s) {
     }
     const size_t most = limit.rlim_cur > OTHERS + 1 ? (size_t)limit.rlim_cur - OTHERS : 1;
     if (asked <= most) return asked;
-    vit_string text = {0};
-    vit_string_add(&text, "files may be open: %zu, so at most %zu connections are taken at once",
-                   (size_t)limit.rlim_cur, most);
-    if (!text.failed) vit_say(&command, text.text);
-    vit_string_free(&text);
+    vit_say(&command, "files may be open: %zu, so at most %zu connections are taken at once",
+            (size_t)limit.rlim_cur, most);
     return most;
 }
 
@@ -190,22 +188,22 @@ static vit_status begin_teaching(serve_server *server, const settings *s, vit_er
                                             .idle = 600,
                                             .threads = (int)s->threads,
                                             .cpu = vit_chosen_cpu(),
-                                            .precision = (vit_precision)s->precision};
+                                            .precision = (vit_precision)s->from.precision};
     return serve_teachings_new(&server->teachings, &limits, error);
 }
 
 static vit_status begin(parts *p, const settings *s, vit_error *error) {
     serve_server *server = &p->server;
     const char *labels;
-    vit_status status = vit_chosen_labels(&labels, s->labels, s->labels_file, error);
+    vit_status status = vit_chosen_labels(&labels, &s->from, error);
     if (status != VIT_OK) return status;
     const serve_models_options models = {.named = &s->models,
                                          .labels = labels,
-                                         .templates = &s->templates,
-                                         .turn = (vit_turn)s->turn,
+                                         .templates = &s->from.templates,
+                                         .turn = (vit_turn)s->from.turn,
                                          .threads = (int)s->threads,
                                          .cpu = vit_chosen_cpu(),
-                                         .precision = (vit_precision)s->precision};
+                                         .precision = (vit_precision)s->from.precision};
     const serve_connections_options connections = {.most = connections_within(s),
                                                    .per_address = (size_t)s->per_address,
                                                    .timeout = s->timeout};
@@ -339,7 +337,7 @@ int main(int argc, char **argv) {
     vit_error error;
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
-    vit_precision_here(&command, &s.precision);
+    vit_precision_here(&command, &s.from.precision);
     const sigset_t signals = hold_signals();
     if (begin(&p, &s, &error) == VIT_OK) {
         printf("listening on %s\n", serve_listener_url(p.listener));
