@@ -4,9 +4,9 @@
  * matrix product is one chain of fused multiply-adds over k in ascending order; a reduction over a
  * row runs in 16 virtual lanes, folded by 8, 4, 2, 1. The loops are therefore written once, in
  * gemm.inc, rows.inc and resample.inc, over the type v16, a vector of 16 lanes; v16_scalar.h
- * documents its functions, and v16_neon.h, v16_avx2.h and v16_avx512.h implement them with
- * instructions. Loops over small integers in ink.inc are plain C, which the compiler vectorises. A
- * new instruction set is a new v16_*.h and a ten-line kernels_*.c.
+ * documents its functions, and v16_avx2.h, v16_avx512.h and, over v16_four.inc, v16_neon.h and
+ * v16_simd128.h implement them with instructions. Loops over small integers in ink.inc are plain C,
+ * which the compiler vectorises. A new instruction set is a new v16_*.h and a ten-line kernels_*.c.
  *
  * Outputs come first. Pointers need no alignment. Nothing is read or written outside the given
  * elements, except where a kernel says that it uses the padding of rows. Rows of a matrix are `row`
