@@ -280,7 +280,7 @@ static void check_mean(size_t batch, size_t tokens, size_t dim) {
         p.bound[i] = check_gamma(2) * fabs((double)p.dy[y]) * share;
     }
     mean_forward(p.want, p.exact, &c);
-    const vit_mean_shape shape = {batch, 0, tokens, dim, dim};
+    const vit_mean_shape shape = {batch, tokens, 0, tokens, dim, dim};
     vit_mean_forward(&exec, p.y, p.theta, &shape);
     check_forward("mean", &p);
     vit_mean_backward(&exec, p.gradient, p.dy, &shape);

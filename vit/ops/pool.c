@@ -3,7 +3,7 @@
 
 void vit_mean_forward(const vit_exec *exec, float *y, const float *x, const vit_mean_shape *s) {
     const float share = 1 / (float)s->tokens;
-    for (size_t b = 0; b < s->batch; b++, y += s->y_row, x += (s->skip + s->tokens) * s->dim) {
+    for (size_t b = 0; b < s->batch; b++, y += s->y_row, x += s->all * s->dim) {
         memset(y, 0, s->dim * sizeof *y);
         exec->kernels->column_sums(y, x + s->skip * s->dim, s->tokens, s->dim, s->dim);
         exec->kernels->scale(y, y, share, s->dim);
@@ -12,12 +12,10 @@ void vit_mean_forward(const vit_exec *exec, float *y, const float *x, const vit_
 
 void vit_mean_backward(const vit_exec *exec, float *dx, const float *dy, const vit_mean_shape *s) {
     const float share = 1 / (float)s->tokens;
-    for (size_t b = 0; b < s->batch; b++, dy += s->y_row) {
-        memset(dx, 0, s->skip * s->dim * sizeof *dx);
-        dx += s->skip * s->dim;
-        for (size_t t = 0; t < s->tokens; t++, dx += s->dim)
-            exec->kernels->scale(dx, dy, share, s->dim);
-    }
+    memset(dx, 0, s->batch * s->all * s->dim * sizeof *dx);
+    for (size_t b = 0; b < s->batch; b++, dy += s->y_row, dx += s->all * s->dim)
+        for (size_t t = s->skip; t < s->skip + s->tokens; t++)
+            exec->kernels->scale(dx + t * s->dim, dy, share, s->dim);
 }
 
 /* ---- the largest ---- */
@@ -34,7 +32,7 @@ static size_t largest_token(const float *x, size_t j, const vit_mean_shape *s) {
 
 void vit_largest_forward(float *y, const float *x, const vit_mean_shape *s) {
     for (size_t b = 0; b < s->batch; b++, y += s->y_row) {
-        const float *from = x + (b * (s->skip + s->tokens) + s->skip) * s->dim;
+        const float *from = x + (b * s->all + s->skip) * s->dim;
         for (size_t j = 0; j < s->dim; j++) y[j] = from[largest_token(from, j, s) * s->dim + j];
     }
 }
@@ -42,7 +40,7 @@ void vit_largest_forward(float *y, const float *x, const vit_mean_shape *s) {
 void vit_largest_backward(float *dx, const float *dy, float factor, const float *x,
                           const vit_mean_shape *s) {
     for (size_t b = 0; b < s->batch; b++, dy += s->y_row) {
-        const size_t at = (b * (s->skip + s->tokens) + s->skip) * s->dim;
+        const size_t at = (b * s->all + s->skip) * s->dim;
         for (size_t j = 0; j < s->dim; j++)
             dx[at + largest_token(x + at, j, s) * s->dim + j] += factor * dy[j];
     }
@@ -52,7 +50,7 @@ void vit_largest_backward(float *dx, const float *dy, float factor, const float 
 
 void vit_sequence_forward(const vit_exec *exec, float *y, float *p, float *scores, const float *x,
                           const vit_linear *w, const vit_mean_shape *s) {
-    const size_t all = s->skip + s->tokens, row = vit_padded(s->tokens);
+    const size_t all = s->all, row = vit_padded(s->tokens);
     const vit_epilogue none = vit_epilogue_none();
     vit_linear_forward(exec, scores, x, w, NULL, s->batch * all);
     for (size_t b = 0; b < s->batch; b++)
@@ -67,7 +65,7 @@ void vit_sequence_forward(const vit_exec *exec, float *y, float *p, float *score
 void vit_sequence_backward(const vit_exec *exec, float *dx, const vit_linear_gradient *d, float *dp,
                            float *d_scores, const float *dy, const float *p, const float *x,
                            const vit_linear *w, const vit_mean_shape *s) {
-    const size_t all = s->skip + s->tokens, row = vit_padded(s->tokens), dim = s->dim;
+    const size_t all = s->all, row = vit_padded(s->tokens), dim = s->dim;
     const vit_epilogue none = vit_epilogue_none();
     for (size_t b = 0; b < s->batch; b++) /* dp[t] = x[t] . dy */
         vit_gemm(exec, dp + b * row, 1, s->tokens, 1, dim,

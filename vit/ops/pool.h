@@ -6,9 +6,9 @@
 #include "vit/ops/linear.h"
 
 typedef struct vit_mean_shape {
-    size_t batch, skip, tokens, dim; /* x: [batch][skip + tokens][dim]; the first `skip` tokens of
-                                        a picture are left out */
-    size_t y_row;                    /* floats of y from picture to picture */
+    size_t batch, all;        /* x: [batch][all][dim] */
+    size_t skip, tokens, dim; /* after `skip` tokens of a picture, the mean is of `tokens` */
+    size_t y_row;             /* floats of y from picture to picture */
 } vit_mean_shape;
 
 /* y: [batch] rows of dim, the mean over the tokens: a sum as one ascending chain, times 1 / tokens.
@@ -27,7 +27,7 @@ void vit_largest_backward(float *dx, const float *dy, float factor, const float 
 
 /* Sequence pooling (Hassani et al.: Escaping the Big Data Paradigm with Compact Transformers, eq. 5
  * and 6): y = sum_t p[t] x[t], p = softmax over the tokens of x w^T (a bias would change nothing).
- * scores: [batch][skip + tokens], scratch; p: [batch] rows of vit_padded(tokens), for the backward
+ * scores: [batch][all], scratch; p: [batch] rows of vit_padded(tokens), for the backward
  * pass; w: a layer with one output. */
 void vit_sequence_forward(const vit_exec *exec, float *y, float *p, float *scores, const float *x,
                           const vit_linear *w, const vit_mean_shape *s);

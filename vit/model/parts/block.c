@@ -4,6 +4,7 @@
  * R rows: the tokens of all samples; D = dim; d = D / heads; M = width of the MLP. d_x stands for
  * the gradient of the loss with respect to x. */
 #include "vit/model/parts/block.h"
+#include "vit/base/size.h"
 #include <string.h>
 
 /* ---- forward ---- */
@@ -106,34 +107,6 @@ static void parallel_forward(const vit_block_call *c, float *z_next, const vit_b
     const float *z = vit_first_residual(c, &s->qkv, s->z);
     vit_branch_forward(c, s->sum1, s->o_normed, &w->proj, z, &msa);
     vit_mlp_forward(c, &s->mlp, z_next, parallel_input(c, s), s->sum1, &mlp);
-}
-
-/* With norms before the sums, z_next itself is not needed again. */
-static void forward(const vit_block_call *c, float *z_next, const vit_block_state *s, bool again) {
-    switch (c->config->norm) {
-    case VIT_NORM_PRE:
-        pre_norm_forward(c, again ? NULL : z_next, s);
-        break;
-    case VIT_NORM_POST:
-        post_norm_forward(c, z_next, s);
-        break;
-    case VIT_NORM_RES_POST:
-        res_post_forward(c, again ? NULL : z_next, s);
-        break;
-    case VIT_NORM_PARALLEL:
-        parallel_forward(c, again ? NULL : z_next, s);
-        break;
-    case VIT_NORM_COUNT:
-        break;
-    }
-}
-
-void vit_block_forward(const vit_block_call *c, float *z_next, const vit_block_state *s) {
-    forward(c, z_next, s, false);
-}
-
-void vit_block_recompute(const vit_block_call *c, float *z_next, const vit_block_state *s) {
-    forward(c, z_next, s, true);
 }
 
 /* ---- backward ---- */
@@ -285,24 +258,33 @@ static void parallel_backward(const vit_block_call *c, const vit_backward *back,
                            &w->norm1, rows_in);
 }
 
+/* ---- both ---- */
+
+/* A row for every place of the norms. */
+static const struct {
+    void (*forward)(const vit_block_call *c, float *z_next, const vit_block_state *s);
+    void (*backward)(const vit_block_call *c, const vit_backward *back, const vit_block_state *s,
+                     const vit_block_gradients *g);
+    bool norms_sum; /* z_next is the norm of a sum, whose state the backward pass needs */
+} kinds[] = {
+    [VIT_NORM_PRE] = {pre_norm_forward, pre_norm_backward, false},
+    [VIT_NORM_POST] = {post_norm_forward, post_norm_backward, true},
+    [VIT_NORM_RES_POST] = {res_post_forward, res_post_backward, false},
+    [VIT_NORM_PARALLEL] = {parallel_forward, parallel_backward, false},
+};
+VIT_CHECK_ROWS(kinds, VIT_NORM_COUNT);
+
+void vit_block_forward(const vit_block_call *c, float *z_next, const vit_block_state *s) {
+    kinds[c->config->norm].forward(c, z_next, s);
+}
+
+void vit_block_recompute(const vit_block_call *c, float *z_next, const vit_block_state *s) {
+    vit_block_forward(c, kinds[c->config->norm].norms_sum ? z_next : NULL, s);
+}
+
 void vit_block_backward(const vit_block_call *c, const vit_backward *back, const vit_block_state *s,
                         const vit_block_gradients *g) {
-    switch (c->config->norm) {
-    case VIT_NORM_PRE:
-        pre_norm_backward(c, back, s, g);
-        break;
-    case VIT_NORM_POST:
-        post_norm_backward(c, back, s, g);
-        break;
-    case VIT_NORM_RES_POST:
-        res_post_backward(c, back, s, g);
-        break;
-    case VIT_NORM_PARALLEL:
-        parallel_backward(c, back, s, g);
-        break;
-    case VIT_NORM_COUNT:
-        break;
-    }
+    kinds[c->config->norm].backward(c, back, s, g);
 }
 
 /* ---- memory ---- */

@@ -51,11 +51,12 @@ void vit_pool_carve(vit_pool_state *s, const vit_carving *k, float *z) {
 
 /* ---- pooling: x: [batch][outputs][D] -> pooled: [batch][F] ---- */
 
-/* The tokens that the mean is taken of: the patches, or all. */
+/* The tokens that the mean is taken of: the patches, all, or those before the patches. */
 static vit_mean_shape mean_shape(const vit_config *c, size_t batch) {
-    const size_t skip = c->pool_prefix ? 0 : vit_config_prefix(c);
-    return (vit_mean_shape){batch, skip, vit_config_tokens(c) - skip, c->dim,
-                            vit_config_features(c)};
+    const size_t prefix = vit_config_prefix(c), tokens = vit_config_tokens(c);
+    const size_t skip = c->pool_prefix || vit_pools[c->pool].prefix ? 0 : prefix;
+    const size_t count = vit_pools[c->pool].prefix ? prefix : tokens - skip;
+    return (vit_mean_shape){batch, tokens, skip, count, c->dim, vit_config_features(c)};
 }
 
 /* pooled: rows of F = the rows of one token of x; that token is computed by the last block. */
@@ -74,28 +75,6 @@ static void add_token(const vit_call *c, const vit_pool_state *s, float *dx, con
         c->exec->kernels->add(dx + b * picture + token * d, d_pooled + b * row, d);
 }
 
-/* The mean of the tokens before the patches: a sum as one ascending chain, times 1 / their number.
- */
-static void prefix_forward(const vit_call *c, float *pooled, const float *x) {
-    const size_t d = c->config->dim, count = vit_config_prefix(c->config);
-    const size_t picture = vit_config_tokens(c->config) * d;
-    for (size_t b = 0; b < c->batch; b++, pooled += d, x += picture) {
-        memset(pooled, 0, d * sizeof *pooled);
-        for (size_t t = 0; t < count; t++) c->exec->kernels->add(pooled, x + t * d, d);
-        c->exec->kernels->scale(pooled, pooled, 1 / (float)count, d);
-    }
-}
-
-static void prefix_backward(const vit_call *c, float *dx, const float *d_pooled) {
-    const size_t d = c->config->dim, count = vit_config_prefix(c->config);
-    const size_t picture = vit_config_tokens(c->config) * d;
-    for (size_t b = 0; b < c->batch; b++, d_pooled += d, dx += picture) {
-        memset(dx, 0, picture * sizeof *dx);
-        for (size_t t = 0; t < count; t++)
-            c->exec->kernels->scale(dx + t * d, d_pooled, 1 / (float)count, d);
-    }
-}
-
 static void pool(const vit_call *c, const vit_pool_state *s) {
     const vit_mean_shape mean = mean_shape(c->config, c->batch);
     const float *x = s->normed;
@@ -105,10 +84,8 @@ static void pool(const vit_call *c, const vit_pool_state *s) {
         copy_token(c, s, s->pooled, x, 0);
         break;
     case VIT_POOL_MEAN:
-        vit_mean_forward(c->exec, s->pooled, x, &mean);
-        break;
     case VIT_POOL_PREFIX_MEAN:
-        prefix_forward(c, s->pooled, x);
+        vit_mean_forward(c->exec, s->pooled, x, &mean);
         break;
     case VIT_POOL_MAP:
         vit_map_forward(c, &s->map, s->pooled, x);
@@ -155,10 +132,8 @@ static void pool_backward(const vit_call *c, const vit_backward *back, const vit
         add_token(c, s, dx, d_pooled, 0);
         break;
     case VIT_POOL_MEAN:
-        vit_mean_backward(c->exec, dx, d_pooled, &mean);
-        break;
     case VIT_POOL_PREFIX_MEAN:
-        prefix_backward(c, dx, d_pooled);
+        vit_mean_backward(c->exec, dx, d_pooled, &mean);
         break;
     case VIT_POOL_MAP:
         vit_map_backward(c, back, &s->map, g, dx, d_pooled, x);

@@ -33,7 +33,7 @@ vit_attention_shape vit_prr_attention_shape(const vit_config *c, size_t batch) {
 }
 
 static vit_mean_shape mean_shape(const vit_config *c, size_t batch) {
-    return (vit_mean_shape){batch, 0, queries_of(c), c->dim, c->dim};
+    return (vit_mean_shape){batch, queries_of(c), 0, queries_of(c), c->dim, c->dim};
 }
 
 void vit_prr_forward(const vit_call *call, const vit_prr_state *s, float *pooled, const float *x) {

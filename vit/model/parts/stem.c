@@ -211,61 +211,34 @@ static void tokenizer_backward(const vit_call *call, const vit_stem_state *s,
 
 /* ---- all of them ---- */
 
+/* NULL: texts, whose stem is token_embedding.c, and what has none. */
+static const struct {
+    void (*carve)(vit_stem_state *s, const vit_carving *k);
+    void (*forward)(const vit_call *call, const vit_stem_state *s);
+    void (*backward)(const vit_call *call, const vit_stem_state *s, const vit_gradients *g,
+                     const float *d_embedded);
+} stems[] = {
+    [VIT_STEM_LINEAR] = {linear_carve, linear_forward, linear_backward},
+    [VIT_STEM_CONV] = {convs_carve, convs_forward, convs_backward},
+    [VIT_STEM_CCT] = {tokenizer_carve, tokenizer_forward, tokenizer_backward},
+    [VIT_STEM_TOKENS] = {NULL, NULL, NULL},
+    [VIT_STEM_NONE] = {NULL, NULL, NULL},
+};
+VIT_CHECK_ROWS(stems, VIT_STEM_COUNT);
+
 void vit_stem_carve(vit_stem_state *s, const vit_carving *k) {
     const vit_config *c = k->config;
-    switch (c->stem) {
-    case VIT_STEM_LINEAR:
-        linear_carve(s, k);
-        break;
-    case VIT_STEM_CONV:
-        convs_carve(s, k);
-        break;
-    case VIT_STEM_CCT:
-        tokenizer_carve(s, k);
-        break;
-    case VIT_STEM_TOKENS:
-    case VIT_STEM_NONE:
-    case VIT_STEM_COUNT:
-        break;
-    }
+    if (stems[c->stem].carve) stems[c->stem].carve(s, k);
     if (vit_kept_wants_images(k->kept))
         s->d_images = vit_arena_floats(k->arena, k->capacity * c->height * c->width * c->channels);
 }
 
 void vit_stem_forward(const vit_call *c, vit_stem_state *s, const float *images) {
     s->images = images;
-    switch (c->config->stem) {
-    case VIT_STEM_LINEAR:
-        linear_forward(c, s);
-        break;
-    case VIT_STEM_CONV:
-        convs_forward(c, s);
-        break;
-    case VIT_STEM_CCT:
-        tokenizer_forward(c, s);
-        break;
-    case VIT_STEM_TOKENS:
-    case VIT_STEM_NONE:
-    case VIT_STEM_COUNT:
-        break;
-    }
+    if (stems[c->config->stem].forward) stems[c->config->stem].forward(c, s);
 }
 
 void vit_stem_backward(const vit_call *c, const vit_stem_state *s, const vit_gradients *g,
                        const float *d_embedded) {
-    switch (c->config->stem) {
-    case VIT_STEM_LINEAR:
-        linear_backward(c, s, g, d_embedded);
-        break;
-    case VIT_STEM_CONV:
-        convs_backward(c, s, g, d_embedded);
-        break;
-    case VIT_STEM_CCT:
-        tokenizer_backward(c, s, g, d_embedded);
-        break;
-    case VIT_STEM_TOKENS:
-    case VIT_STEM_NONE:
-    case VIT_STEM_COUNT:
-        break;
-    }
+    if (stems[c->config->stem].backward) stems[c->config->stem].backward(c, s, g, d_embedded);
 }
