@@ -14,7 +14,7 @@ static void require(bool holds) {
 
 static void build(const vit_tensors *file, json_t *config) {
     static char path[] = "config.json", processor_path[] = "preprocessor_config.json";
-    const vit_configs configs = {path, processor_path, config, config};
+    const vit_configs configs = {path, processor_path, config, config, .wanted = &(vit_wanted){0}};
     vit_model_file model;
     vit_error error = {0};
     const vit_status status = vit_published_build(&model, file, &configs, &error);

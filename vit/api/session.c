@@ -1,10 +1,11 @@
-/* Sessions: pictures -> logits and features. */
+/* Sessions: pictures -> logits, features, and the last states of tokens. */
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/parallel.h"
 #include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/ops/loss.h"
+#include "vit/teach.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,34 +84,23 @@ static void remember(vit_session *s, const float *features, const char *warning)
     s->answered = true;
 }
 
-typedef struct prepared {
+/* What a source takes pictures from: bytes of prepared ones, or their normalised values. */
+typedef struct given {
     const vit_session *session;
-    const uint8_t *images;
-} prepared;
+    const uint8_t *bytes;
+    const float *values;
+} given;
 
-typedef struct normalized {
-    const vit_session *session;
-    const float *images;
-} normalized;
-
-static vit_status prepared_source(float *images, size_t first, size_t count, void *context,
-                                  vit_error *error) {
+static vit_status given_source(float *images, size_t first, size_t count, void *context,
+                               vit_error *error) {
     (void)error;
-    const prepared *p = context;
-    const vit_config *c = &p->session->model->file.config;
-    const size_t pixels = c->height * c->width;
-    vit_normalize(images, p->images + first * pixels * c->channels, count * pixels, c->channels,
-                  p->session->table[0]);
-    return VIT_OK;
-}
-
-static vit_status normalized_source(float *images, size_t first, size_t count, void *context,
-                                    vit_error *error) {
-    (void)error;
-    const normalized *n = context;
-    const vit_config *c = &n->session->model->file.config;
-    const size_t values = c->height * c->width * c->channels;
-    memcpy(images, n->images + first * values, count * values * sizeof *images);
+    const given *g = context;
+    const vit_config *c = &g->session->model->file.config;
+    const size_t pixels = c->height * c->width, at = first * pixels * c->channels;
+    if (g->bytes)
+        vit_normalize(images, g->bytes + at, count * pixels, c->channels, g->session->table[0]);
+    else
+        memcpy(images, g->values + at, count * pixels * c->channels * sizeof *images);
     return VIT_OK;
 }
 
@@ -132,12 +122,12 @@ static vit_status embed(vit_session *s, vit_image_source *source, void *context,
 
 vit_status vit_embed_prepared(vit_session *s, const uint8_t *images, size_t count, float *logits,
                               float *features, vit_error *error) {
-    return embed(s, prepared_source, &(prepared){s, images}, count, logits, features, error);
+    return embed(s, given_source, &(given){s, images, NULL}, count, logits, features, error);
 }
 
 vit_status vit_embed_normalized(vit_session *s, const float *images, size_t count, float *logits,
                                 float *features, vit_error *error) {
-    return embed(s, normalized_source, &(normalized){s, images}, count, logits, features, error);
+    return embed(s, given_source, &(given){s, NULL, images}, count, logits, features, error);
 }
 
 vit_status vit_classify_prepared(vit_session *s, const uint8_t *images, size_t count, float *logits,
@@ -158,17 +148,44 @@ vit_status vit_session_features(const vit_session *s, float *features, vit_error
 
 /* ---- pictures that are not prepared yet ---- */
 
-typedef struct one {
+/* Several pictures at work. */
+typedef struct many {
     const vit_session *session;
-    const vit_image *ready;
-} one;
+    const vit_picture *pictures;
+    vit_answer *answers;
+    vit_image *ready; /* [count] prepared pictures; pixels NULL: not yet, or that failed */
+    bool all_ready;   /* they were all prepared before the forward pass */
+} many;
 
-static vit_status ready_source(float *images, size_t first, size_t count, void *context,
-                               vit_error *error) {
-    (void)first, (void)count, (void)error;
-    const one *o = context;
-    vit_normalize_prepared(images, o->ready, &o->session->model->file.preprocessing,
-                           o->session->table[0]);
+static void prepare_task(size_t index, int thread, void *context) {
+    (void)thread;
+    const many *m = context;
+    const vit_picture *p = &m->pictures[index];
+    vit_answer *a = &m->answers[index];
+    *a = (vit_answer){0};
+    const vit_status status =
+        vit_model_prepare(&m->ready[index], m->session->model, m->session->kernels, p, &a->error);
+    a->error.status = status;
+    a->warning = status == VIT_OK ? m->ready[index].warning : NULL;
+}
+
+/* In place of a picture that could not be prepared the network gets zeros; its answer is not used.
+ */
+static vit_status picture_source(float *images, size_t first, size_t count, void *context,
+                                 vit_error *error) {
+    (void)error;
+    const many *m = context;
+    const vit_config *c = &m->session->model->file.config;
+    const size_t values = c->height * c->width * c->channels;
+    for (size_t i = first; i < first + count; i++, images += values) {
+        if (!m->all_ready) prepare_task(i, 0, context);
+        if (m->ready[i].pixels)
+            vit_normalize_prepared(images, &m->ready[i], &m->session->model->file.preprocessing,
+                                   m->session->table[0]);
+        else
+            memset(images, 0, values * sizeof *images);
+        vit_image_free(&m->ready[i]);
+    }
     return VIT_OK;
 }
 
@@ -178,13 +195,14 @@ static vit_status answer(vit_session *s, vit_image *ready, const char *name, flo
     const size_t classes = s->model->file.config.classes;
     vit_status status;
     float *own = logits ? NULL : vit_alloc(classes, sizeof *own);
+    const char *warning = ready->warning;
+    many one = {.session = s, .ready = ready, .all_ready = true};
     if (logits || own)
-        status =
-            embed(s, ready_source, &(one){s, ready}, 1, logits ? logits : own, features, error);
+        status = embed(s, picture_source, &one, 1, logits ? logits : own, features, error);
     else
         status = vit_fail_memory(error, "an answer", classes * sizeof *own);
     if (status != VIT_OK) vit_fail_prefix(error, status, name);
-    s->warning = ready->warning;
+    s->warning = warning;
     vit_image_free(ready);
     vit_free(own);
     return status;
@@ -276,47 +294,6 @@ vit_status vit_classify_pixels(vit_session *s, const uint8_t *pixels, size_t wid
 
 /* ---- many pictures ---- */
 
-/* vit_classify_many at work. */
-typedef struct many {
-    const vit_session *session;
-    const vit_picture *pictures;
-    vit_answer *answers;
-    vit_image *ready; /* [count] prepared pictures; pixels NULL: not yet, or that failed */
-    bool all_ready;   /* they were all prepared before the forward pass */
-} many;
-
-static void prepare_task(size_t index, int thread, void *context) {
-    (void)thread;
-    const many *m = context;
-    const vit_picture *p = &m->pictures[index];
-    vit_answer *a = &m->answers[index];
-    *a = (vit_answer){0};
-    const vit_status status =
-        vit_model_prepare(&m->ready[index], m->session->model, m->session->kernels, p, &a->error);
-    a->error.status = status;
-    a->warning = status == VIT_OK ? m->ready[index].warning : NULL;
-}
-
-/* In place of a picture that could not be prepared the network gets zeros; its answer is not used.
- */
-static vit_status picture_source(float *images, size_t first, size_t count, void *context,
-                                 vit_error *error) {
-    (void)error;
-    const many *m = context;
-    const vit_config *c = &m->session->model->file.config;
-    const size_t values = c->height * c->width * c->channels;
-    for (size_t i = first; i < first + count; i++, images += values) {
-        if (!m->all_ready) prepare_task(i, 0, context);
-        if (m->ready[i].pixels)
-            vit_normalize_prepared(images, &m->ready[i], &m->session->model->file.preprocessing,
-                                   m->session->table[0]);
-        else
-            memset(images, 0, values * sizeof *images);
-        vit_image_free(&m->ready[i]);
-    }
-    return VIT_OK;
-}
-
 static void fill_nan(float *values, size_t count) {
     for (size_t i = 0; i < count; i++) values[i] = NAN;
 }
@@ -361,6 +338,56 @@ vit_status vit_classify_many(vit_session *s, const vit_picture *pictures, size_t
     for (size_t i = 0; m.ready && i < count; i++) vit_image_free(&m.ready[i]);
     vit_free(m.ready);
     vit_free(own);
+    return status;
+}
+
+/* ---- the last states of all tokens, by the same network without pooling and head ---- */
+
+/* The network whose features are all tokens. The final norm is of each of them, unless it is one of
+ * their mean. */
+static vit_network without_pooling(const vit_network *n) {
+    vit_network all = *n;
+    const vit_pool_row *pool = &vit_pools[n->config.pool];
+    all.config.final_norm = n->config.final_norm && (!pool->choice || n->config.norm_before_pool);
+    all.config.pool = VIT_POOL_TOKENS;
+    all.config.head = VIT_HEAD_NONE;
+    return all;
+}
+
+/* Makes what a session needs for the first call. */
+static vit_status open_tokens(vit_session *s, vit_error *error) {
+    if (s->tokens) return VIT_OK;
+    s->token_network = vit_alloc(1, sizeof *s->token_network);
+    if (!s->token_network) return vit_fail_memory(error, "a session", sizeof *s->token_network);
+    *s->token_network = without_pooling(s->network);
+    return vit_inference_new(&s->tokens, s->token_network, s->kernels, s->threads, error);
+}
+
+static void check_tokens(const many *m, float *tokens, size_t width, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        vit_answer *a = &m->answers[i];
+        float *row = tokens + i * width;
+        if (a->error.status == VIT_OK && vit_check_answer(NULL, 0, row, width, &a->error) != VIT_OK)
+            vit_fail_prefix(&a->error, a->error.status, m->pictures[i].name);
+        if (a->error.status != VIT_OK) fill_nan(row, width);
+        if (a->error.status != VIT_OK) a->warning = NULL;
+    }
+}
+
+vit_status vit_embed_tokens(vit_session *s, const vit_picture *pictures, size_t count,
+                            float *tokens, vit_answer *answers, vit_error *error) {
+    const vit_fpmode host = vit_fpmode_enter();
+    many m = {s, pictures, answers, vit_alloc(count, sizeof *m.ready), .all_ready = true};
+    vit_status status = m.ready ? open_tokens(s, error)
+                                : vit_fail_memory(error, "pictures", count * sizeof *m.ready);
+    if (status == VIT_OK) vit_parallel(s->threads, count, prepare_task, &m);
+    if (status == VIT_OK)
+        status = vit_inference_run(s->tokens, NULL, tokens, picture_source, &m, count, error);
+    if (status == VIT_OK)
+        check_tokens(&m, tokens, vit_inference_width(&s->token_network->config), count);
+    for (size_t i = 0; m.ready && i < count; i++) vit_image_free(&m.ready[i]);
+    vit_free(m.ready);
+    vit_fpmode_leave(host);
     return status;
 }
 

@@ -344,6 +344,13 @@ const char *vit_path_last(const char *path) {
     return slash ? slash + 1 : path;
 }
 
+char *vit_path_directory(const char *path) {
+    const size_t length = (size_t)(vit_path_last(path) - path);
+    char *directory = vit_strdup(length > 0 ? path : ".");
+    if (directory && length > 0) directory[length > 1 ? length - 1 : 1] = '\0';
+    return directory;
+}
+
 char *vit_path_beside(const char *path, const char *name) {
     const size_t length = (size_t)(vit_path_last(path) - path), size = strlen(name) + 1;
     char *joined = vit_alloc(length + size, 1);

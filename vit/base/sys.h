@@ -104,6 +104,10 @@ void vit_path_name(char *name, size_t size, const char *path);
 /* The last part of a path, a pointer into `path`: what follows its last '/', or all of it. */
 const char *vit_path_last(const char *path);
 
+/* The directory of the file `path`, without a final slash; freed by vit_free; NULL if there is no
+ * memory. */
+char *vit_path_directory(const char *path);
+
 /* The path of `name` in the directory of the file `path`, freed by vit_free; NULL if there is no
  * memory. */
 char *vit_path_beside(const char *path, const char *name);

@@ -135,7 +135,7 @@ static vit_config_kind number_of(const json_t *object) {
 static vit_status read_config(vit_their_config *d, const vit_binding *b, const vit_configs *c,
                               vit_error *error) {
     vit_their_config_init(d, c->path);
-    if (!c->object) return read_no_config(d, b, c->as, error);
+    if (!c->object) return read_no_config(d, b, c->wanted->as, error);
     const struct kind *kind = kind_of(c->object);
     if (!kind)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -147,7 +147,7 @@ static vit_status read_config(vit_their_config *d, const vit_binding *b, const v
         kind->read ? kind->read(d, c->object, error)
                    : vit_read_hf_config(d, c->object, c->processor, c->processor_path, error);
     if (status == VIT_OK && kind == &kinds[b->layout->config])
-        return vit_answer_as(d, kind->as, c->as, c->object, error);
+        return vit_answer_as(d, kind->as, c->wanted->as, c->object, error);
     if (status != VIT_OK) return status;
     return vit_fail(error, VIT_ERROR_MISMATCH,
                     "%s is a config for tensors in the layout of %s, those of %s are in that of %s",
@@ -167,9 +167,9 @@ static char *origin(const vit_binding *b, const vit_configs *c, const char *as) 
     vit_json_text(&json, "layout", b->layout->name);
     if (json_is_string(name)) vit_json_text(&json, "architecture", json_string_value(name));
     if (as) vit_json_text(&json, "as", as);
-    if (c->words)
-        vit_json_texts(&json, "templates", (const char *const *)c->words->templates,
-                       c->words->template_count);
+    if (c->wanted->words)
+        vit_json_texts(&json, "templates", (const char *const *)c->wanted->words->templates,
+                       c->wanted->words->template_count);
     vit_json_close(&json, '}');
     return vit_json_take(&json);
 }
@@ -221,22 +221,20 @@ static vit_status take_words(vit_model_file *m, const vit_word_head *words, vit_
     return vit_labels_copy(&m->labels, (const char *const *)words->labels, words->count, error);
 }
 
-/* Makes the table of m->config and loads its values. b: [count] the bindings of the file's parts.
- */
-static vit_status load_values(vit_model_file *m, const vit_binding *b, size_t count,
-                              const vit_their_config *d, const vit_configs *c, vit_error *error) {
-    vit_store store;
+vit_status vit_published_values(vit_model_file *m, const vit_binding *b, size_t count,
+                                const char *config, const vit_wanted *wanted, vit_error *error) {
+    vit_store store = {0};
     vit_exec room;
     vit_status status = vit_table_new(&m->table, &m->config, error);
-    if (status != VIT_OK) return vit_fail_prefix(error, status, d->name);
+    if (status != VIT_OK) return vit_fail_prefix(error, status, config);
     for (size_t i = 0; i < count && status == VIT_OK; i++)
-        status = vit_binding_check(&b[i], &m->table, d->name, error);
+        status = vit_binding_check(&b[i], &m->table, config, error);
     if (status != VIT_OK) return status;
-    for (size_t i = 0; c->packs && i < count; i++) vit_binding_stored(&b[i], &m->table);
-    status = vit_store_open(&store, m, vit_packs_for(&room, c->packs, b[0].file), error);
+    for (size_t i = 0; wanted->packs && i < count; i++) vit_binding_stored(&b[i], &m->table);
+    status = vit_store_open(&store, m, vit_packs_for(&room, wanted->packs, b[0].file), error);
     for (size_t i = 0; i < count && status == VIT_OK; i++)
-        status = vit_binding_load(&store, &b[i], d->name, error);
-    if (status == VIT_OK && c->words) load_words(&store, c->words);
+        status = vit_binding_load(&store, &b[i], config, error);
+    if (status == VIT_OK && wanted->words) load_words(&store, wanted->words);
     vit_store_close(&store);
     return status;
 }
@@ -249,10 +247,10 @@ static vit_status follow_pictures(vit_model_file *m, const vit_their_config *d,
     if (d->input_height == 0) return vit_prepare_list(&m->preprocessing, d, &m->config, error);
     prepared.height = d->input_height;
     prepared.width = d->input_width;
-    const size_t height = c->height > 0 ? c->height : prepared.height;
-    const size_t width = c->width > 0 ? c->width : prepared.width;
+    const size_t height = c->wanted->height > 0 ? c->wanted->height : prepared.height;
+    const size_t width = c->wanted->width > 0 ? c->wanted->width : prepared.width;
     vit_status status = vit_model_file_resize(m, height, width, error);
-    if (status != VIT_OK && c->height == 0)
+    if (status != VIT_OK && c->wanted->height == 0)
         return vit_fail_prefix(error, status, c->processor ? c->processor_path : d->name);
     if (status == VIT_OK) status = vit_prepare_list(&m->preprocessing, d, &prepared, error);
     if (status != VIT_OK || (height == prepared.height && width == prepared.width)) return status;
@@ -263,21 +261,24 @@ static vit_status follow_pictures(vit_model_file *m, const vit_their_config *d,
 static vit_status build(vit_model_file *m, vit_binding *b, vit_their_config *d,
                         const vit_configs *c, vit_error *error) {
     vit_status status = vit_config_of_tensors(&m->config, b, d, error);
-    if (status == VIT_OK && c->words) status = add_words(&m->config, b, c->words, d->name, error);
-    if (status == VIT_OK) status = load_values(m, b, 1, d, c, error);
+    if (status == VIT_OK && c->wanted->words)
+        status = add_words(&m->config, b, c->wanted->words, d->name, error);
+    if (status == VIT_OK) status = vit_published_values(m, b, 1, d->name, c->wanted, error);
     m->position_rule = d->position_rule != VIT_UNSPECIFIED
                            ? (vit_position_rule)d->position_rule
                            : b->layout->positions[c->object != NULL];
     m->recipe = origin(b, c, d->as);
     if (status == VIT_OK && !m->recipe) status = vit_fail_memory(error, "the recipe", 0);
-    if (status == VIT_OK && d->input_height == 0 && vit_prepares_to(d, c->height, c->width)) {
-        d->input_height = c->height;
-        d->input_width = c->width;
+    if (status == VIT_OK && d->input_height == 0 &&
+        vit_prepares_to(d, c->wanted->height, c->wanted->width)) {
+        d->input_height = c->wanted->height;
+        d->input_width = c->wanted->width;
     }
     if (status == VIT_OK) status = follow_pictures(m, d, c, error);
     m->scoring = d->scoring;
     if (status == VIT_OK)
-        status = c->words ? take_words(m, c->words, error) : take_labels(m, d, error);
+        status =
+            c->wanted->words ? take_words(m, c->wanted->words, error) : take_labels(m, d, error);
     /* a softmax of one number is always 1 */
     if (status == VIT_OK && m->config.classes == 1 && m->scoring == VIT_SCORING_SOFTMAX)
         m->scoring = VIT_SCORING_SIGMOID;
@@ -307,7 +308,7 @@ static vit_status build_parts(vit_model_file *m, const vit_binding parts[2],
                               const vit_configs *c, vit_error *error) {
     vit_status status = vit_config_of_tensors(&m->config, &parts[0], d, error);
     if (status == VIT_OK) status = vit_complete_decoder(&m->config, reader, d, &parts[1], error);
-    if (status == VIT_OK) status = load_values(m, parts, 2, d, c, error);
+    if (status == VIT_OK) status = vit_published_values(m, parts, 2, d->name, c->wanted, error);
     m->position_rule = parts[0].layout->positions[true];
     m->writing = reader->writing;
     m->recipe = origin(&parts[1], c, "hf");
@@ -363,9 +364,7 @@ static vit_status check_tokenizer(const vit_model_file *m, const char *directory
 
 /* The tokenizer in the directory of the config. */
 static vit_status load_tokenizer(vit_model_file *m, const char *config, vit_error *error) {
-    const size_t length = (size_t)(vit_path_last(config) - config);
-    char *directory = vit_strdup(length > 0 ? config : ".");
-    if (directory && length > 0) directory[length > 1 ? length - 1 : 1] = '\0';
+    char *directory = vit_path_directory(config);
     if (!directory) return vit_fail_memory(error, "a path", strlen(config));
     vit_status status = vit_tokenizer_open(&m->tokenizer, directory, error);
     if (status == VIT_OK) status = check_tokenizer(m, directory, error);
@@ -388,7 +387,7 @@ vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, con
     vit_their_config d = {0};
     *out = (vit_model_file){0};
     if (vit_is_encoder_decoder(c->object)) {
-        vit_status built = refuse_as(c->as, c->path, error);
+        vit_status built = refuse_as(c->wanted->as, c->path, error);
         if (built == VIT_OK) built = build_reader(out, file, c, error);
         if (built != VIT_OK) vit_model_file_clear(out);
         return built;
@@ -462,11 +461,7 @@ static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
                          : load_own(out, file, wanted->packs, error);
     } else {
         status = configs_open(&c, path, wanted->config, error);
-        c.height = wanted->height;
-        c.width = wanted->width;
-        c.packs = wanted->packs;
-        c.as = wanted->as;
-        c.words = wanted->words;
+        c.wanted = wanted;
         if (status == VIT_OK) /* big_vision's "scan" */
             status = vit_tensors_unstack(file, "/encoderblock/", "/encoderblock_%zu/", error);
         if (status == VIT_OK) status = vit_published_build(out, file, &c, error);

@@ -7,6 +7,7 @@
 #include "vit/formats/json.h"
 #include "vit/tensors/tensors.h"
 #include "vit/weights/file/model_file.h"
+#include "vit/weights/layout/layout.h"
 #include "vit/weights/word_head.h"
 
 /* What the caller asks for beside the weights; zeroed: nothing. All is borrowed. */
@@ -42,17 +43,20 @@ vit_status vit_published_config(json_t **object, char **path, const char *weight
 typedef struct vit_configs {
     char *path, *processor_path; /* of config.json and preprocessor_config.json */
     json_t *object, *processor;  /* what is in them; NULL: there is no such file */
-    size_t height, width;        /* as in vit_wanted */
-    const vit_exec *packs;       /* as in vit_wanted */
-    const char *as;              /* as in vit_wanted */
-    const vit_word_head *words;  /* as in vit_wanted */
-    char *generation_path;       /* of generation_config.json, for networks that write texts */
-    json_t *generation;          /* NULL: there is no such file */
+    const vit_wanted *wanted;
+    char *generation_path; /* of generation_config.json, for networks that write texts */
+    json_t *generation;    /* NULL: there is no such file */
 } vit_configs;
 
 /* The same from tensors that are open and no model file of ours. Without the tokenizer of a network
  * that writes texts. */
 vit_status vit_published_build(vit_model_file *out, const vit_tensors *file,
                                const vit_configs *configs, vit_error *error);
+
+/* Makes the table of m->config and loads its values. b: [count] the bindings of the file's parts;
+ * config: the name of the config, for messages. Errors: MISMATCH, naming the tensor; those of
+ * reading; MEMORY. */
+vit_status vit_published_values(vit_model_file *m, const vit_binding *b, size_t count,
+                                const char *config, const vit_wanted *wanted, vit_error *error);
 
 #endif

@@ -66,22 +66,12 @@ static vit_status read_score(vit_text_tower *t, const vit_tensors *file, vit_err
 }
 
 static vit_status load_weights(vit_text_tower *t, const vit_tensors *file, const char *config,
-                               const vit_exec *packs, vit_error *error) {
+                               const vit_wanted *wanted, vit_error *error) {
     vit_binding b = {0};
-    vit_store store = {0};
-    vit_exec room;
     vit_status status = vit_binding_new(&b, file, VIT_PART_TEXTS, VIT_CONFIG_COUNT, error);
     if (status != VIT_OK) return status;
     t->file.config = config_of(&t->facts, &b);
-    status = vit_table_new(&t->file.table, &t->file.config, error);
-    if (status != VIT_OK) vit_fail_prefix(error, status, config);
-    if (status == VIT_OK) status = vit_binding_check(&b, &t->file.table, config, error);
-    if (status == VIT_OK) {
-        if (packs) vit_binding_stored(&b, &t->file.table);
-        status = vit_store_open(&store, &t->file, vit_packs_for(&room, packs, file), error);
-    }
-    if (status == VIT_OK) status = vit_binding_load(&store, &b, config, error);
-    vit_store_close(&store);
+    status = vit_published_values(&t->file, &b, 1, config, wanted, error);
     vit_binding_free(&b);
     return status == VIT_OK ? read_score(t, file, error) : status;
 }
@@ -102,9 +92,7 @@ static vit_status check_tokenizer(const vit_text_tower *t, const char *directory
 }
 
 static vit_status load_tokenizer(vit_text_tower *t, const char *config, vit_error *error) {
-    const size_t length = (size_t)(vit_path_last(config) - config);
-    char *directory = vit_strdup(length > 0 ? config : ".");
-    if (directory && length > 0) directory[length > 1 ? length - 1 : 1] = '\0';
+    char *directory = vit_path_directory(config);
     if (!directory) return vit_fail_memory(error, "a path", strlen(config));
     vit_status status = vit_tokenizer_load(&t->file.tokenizer, directory, error);
     if (status == VIT_OK) status = check_tokenizer(t, directory, error);
@@ -143,7 +131,7 @@ vit_status vit_text_tower_load(vit_text_tower *t, const char *path, const vit_wa
     if (status == VIT_OK && !object) status = no_config(path, error);
     if (status == VIT_OK)
         status = vit_read_text_facts(&t->facts, object, config, wanted->as, error);
-    if (status == VIT_OK) status = load_weights(t, file, config, wanted->packs, error);
+    if (status == VIT_OK) status = load_weights(t, file, config, wanted, error);
     if (status == VIT_OK) status = load_tokenizer(t, config, error);
     json_decref(object);
     vit_free(config);
