@@ -113,10 +113,7 @@ static bool say_built(const vit_indexing *g, const char *out, bool as_json) {
 static vit_status model_name(char **name, const settings *s, const char *index, vit_error *error) {
     vit_index *old = NULL;
     *name = NULL;
-    if (s->model) {
-        vit_status status = vit_find_model(name, s->model, error);
-        return status;
-    }
+    if (s->model) return vit_find_model(name, s->model, error);
     const vit_status status = vit_index_open(&old, index, error);
     if (status != VIT_OK) return status;
     *name = vit_strdup(vit_index_describe(old).model);
@@ -146,41 +143,26 @@ static int build(const settings *s, int count, char **folders) {
 
 /* ---- answers ---- */
 
-static bool print_hit(const vit_index *index, const vit_hit *hit, bool as_json) {
-    const vit_indexed row = vit_index_row(index, hit->row);
-    char score[32];
+/* A hit, or the two pictures of a pair. */
+static bool print_found(const char *const *names, size_t count, float score, bool as_json) {
+    char number[32];
     vit_string text = {0};
     if (as_json) {
         vit_json_out json = {0};
         vit_json_open(&json, NULL, '{');
-        vit_json_text(&json, "file", row.name);
-        vit_json_float(&json, "score", hit->score);
+        if (count == 1)
+            vit_json_text(&json, "file", names[0]);
+        else
+            vit_json_texts(&json, "files", names, count);
+        vit_json_float(&json, "score", score);
         vit_json_close(&json, '}');
         return vit_print_json(&command, &json);
     }
-    vit_string_add(&text, "%s  ", vit_format_fixed(score, (double)hit->score, 4));
-    vit_string_add_visible(&text, row.name, 0);
-    vit_string_add(&text, "\n");
-    return vit_print(&command, &text);
-}
-
-static bool print_pair(const vit_index *index, const vit_similar *pair, bool as_json) {
-    const char *names[] = {vit_index_row(index, pair->first).name,
-                           vit_index_row(index, pair->second).name};
-    char score[32];
-    vit_string text = {0};
-    if (as_json) {
-        vit_json_out json = {0};
-        vit_json_open(&json, NULL, '{');
-        vit_json_texts(&json, "files", names, 2);
-        vit_json_float(&json, "score", pair->score);
-        vit_json_close(&json, '}');
-        return vit_print_json(&command, &json);
+    vit_string_add(&text, "%s", vit_format_fixed(number, (double)score, 4));
+    for (size_t i = 0; i < count; i++) {
+        vit_string_add(&text, "  ");
+        vit_string_add_visible(&text, names[i], 0);
     }
-    vit_string_add(&text, "%s  ", vit_format_fixed(score, (double)pair->score, 4));
-    vit_string_add_visible(&text, names[0], 0);
-    vit_string_add(&text, "  ");
-    vit_string_add_visible(&text, names[1], 0);
     vit_string_add(&text, "\n");
     return vit_print(&command, &text);
 }
@@ -260,8 +242,9 @@ static vit_status show_hits(const settings *s, const vit_index *index, const vit
     vit_status status = VIT_OK;
     if (!items) return vit_fail_memory(error, "answers", count * sizeof *items);
     for (size_t i = 0; i < count; i++) {
-        print_hit(index, &hits[i], s->json);
-        items[i] = (vit_sheet_item){vit_index_row(index, hits[i].row).name, hits[i].score};
+        const char *name = vit_index_row(index, hits[i].row).name;
+        print_found(&name, 1, hits[i].score, s->json);
+        items[i] = (vit_sheet_item){name, hits[i].score};
     }
     if (s->html) status = write_sheet(s, query, items, count, error);
     vit_free(items);
@@ -295,11 +278,11 @@ static vit_status pairs(const settings *s, const vit_index *index, vit_error *er
     if (status != VIT_OK) return status;
     vit_sheet_item *items = s->html ? vit_alloc(2 * count, sizeof *items) : NULL;
     for (size_t i = 0; i < count; i++) {
-        print_pair(index, &found[i], s->json);
-        for (size_t k = 0; items && k < 2; k++) {
-            const size_t row = k == 0 ? found[i].first : found[i].second;
-            items[2 * i + k] = (vit_sheet_item){vit_index_row(index, row).name, found[i].score};
-        }
+        const char *const names[] = {vit_index_row(index, found[i].first).name,
+                                     vit_index_row(index, found[i].second).name};
+        print_found(names, 2, found[i].score, s->json);
+        for (size_t k = 0; items && k < 2; k++)
+            items[2 * i + k] = (vit_sheet_item){names[k], found[i].score};
     }
     if (s->html)
         status = items
@@ -316,7 +299,7 @@ static int search(const settings *s, int count, char **operands) {
     vit_status status = vit_index_open(&index, operands[0], &error);
     if (status == VIT_OK)
         status = count == 2 ? find(s, index, operands[1], &error) : pairs(s, index, &error);
-    vit_index_free(status == VIT_OK || index ? index : NULL);
+    vit_index_free(index);
     return status == VIT_OK ? VIT_EXIT_OK : vit_say_error(&command, &error);
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/parts/interrupt.h"
 #include "vit/cli/parts/lr_results.h"
@@ -441,44 +442,43 @@ static int run(settings *s, vit_log_summary *outcome) {
 
 /* ---- several seeds ---- */
 
-/* Files and directories of a seed; owned. */
-typedef struct seed_places {
-    char *out, *log, *report, *tensorboard, *checkpoint;
-} seed_places;
+/* Of each seed, what --out, --log, --report, --tensorboard and --checkpoint become; owned. */
+enum { PLACES = 5 };
+typedef char *seed_places[PLACES];
 
-static vit_status name_places(seed_places *p, const settings *s, uint64_t seed, vit_error *error) {
-    char *out = s->out ? NULL : default_out(s);
-    *p = (seed_places){0};
-    if (!s->out && !out) return vit_fail_memory(error, "the name of the model", strlen(s->data));
-    vit_status status = vit_seed_file(&p->out, s->out ? s->out : out, seed, error);
+/* one: the settings with these places. */
+static vit_status name_places(seed_places places, settings *one, uint64_t seed, vit_error *error) {
+    const char **const files[] = {&one->out, &one->log, &one->report};
+    const char **const directories[] = {&one->tensorboard, &one->checkpoint};
+    char *out = one->out ? vit_strdup(one->out) : default_out(one);
+    vit_status status = out ? VIT_OK : vit_fail_memory(error, "the name of the model", 0);
+    one->out = out;
+    for (size_t i = 0; i < VIT_COUNT(files) && status == VIT_OK; i++) {
+        status = vit_seed_file(&places[i], *files[i], seed, error);
+        *files[i] = places[i];
+    }
+    for (size_t i = 0; i < VIT_COUNT(directories) && status == VIT_OK; i++) {
+        char **place = &places[VIT_COUNT(files) + i];
+        status = vit_seed_directory(place, *directories[i], seed, error);
+        *directories[i] = *place;
+    }
     vit_free(out);
-    if (status == VIT_OK) status = vit_seed_file(&p->log, s->log, seed, error);
-    if (status == VIT_OK) status = vit_seed_file(&p->report, s->report, seed, error);
-    if (status == VIT_OK) status = vit_seed_directory(&p->tensorboard, s->tensorboard, seed, error);
-    if (status == VIT_OK) status = vit_seed_directory(&p->checkpoint, s->checkpoint, seed, error);
     return status;
-}
-
-static void free_places(seed_places *p) {
-    char *const names[] = {p->out, p->log, p->report, p->tensorboard, p->checkpoint};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) vit_free(names[i]);
 }
 
 /* Trains with one of the seeds. --minutes are shared by all of them: the first seed takes its part,
  * the others take as many steps. */
-static int run_seed(settings *s, const seed_places *p, const vit_seeds *seeds, size_t i,
+static int run_seed(settings *s, seed_places places, const vit_seeds *seeds, size_t i,
                     vit_run *runs) {
     settings one = *s;
+    vit_error error;
+    if (name_places(places, &one, seeds->values[i], &error) != VIT_OK)
+        return vit_say_error(&command, &error);
     one.seed = seeds->values[i];
-    one.out = p->out;
-    one.log = p->log;
-    one.report = p->report;
-    one.tensorboard = p->tensorboard;
-    one.checkpoint = p->checkpoint;
     one.minutes = i == 0 ? s->minutes / (double)seeds->count : 0;
     if (s->minutes > 0 && i > 0)
         one.steps = (vit_steps){runs[0].summary.step, runs[0].summary.steps};
-    runs[i].name = p->out;
+    runs[i].name = one.out;
     const int exit_status = run(&one, &runs[i].summary);
     s->status = one.status;
     return exit_status;
@@ -498,18 +498,17 @@ static int run_seeds(settings *s) {
     vit_error error = {0};
     vit_seeds seeds;
     vit_run runs[VIT_MOST_SEEDS] = {0};
-    seed_places named[VIT_MOST_SEEDS] = {0};
+    seed_places places[VIT_MOST_SEEDS] = {{0}};
     int exit_status = VIT_EXIT_OK;
     if (vit_seeds_parse(&seeds, s->seeds, &error) != VIT_OK)
         return vit_say_usage(&command, "%s", error.message);
     for (size_t i = 0; i < seeds.count && exit_status == VIT_EXIT_OK; i++)
-        exit_status = name_places(&named[i], s, seeds.values[i], &error) == VIT_OK
-                          ? run_seed(s, &named[i], &seeds, i, runs)
-                          : vit_say_error(&command, &error);
+        exit_status = run_seed(s, places[i], &seeds, i, runs);
     if (exit_status == VIT_EXIT_OK && vit_cluster_rank(s->cluster) == 0 &&
         !print_runs(s, runs, seeds.count))
         exit_status = VIT_EXIT_FAILED;
-    for (size_t i = 0; i < seeds.count; i++) free_places(&named[i]);
+    for (size_t i = 0; i < seeds.count; i++)
+        for (size_t k = 0; k < PLACES; k++) vit_free(places[i][k]);
     return exit_status;
 }
 

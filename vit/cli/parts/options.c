@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vit/base/size.h"
+
 enum { OPTIONS_MAX = 64 };
 
 typedef struct parser {
@@ -12,26 +14,32 @@ typedef struct parser {
     vit_error *error;
 } parser;
 
-static bool refuse_value(parser *p, const vit_option *option, const char *value,
-                         const char *expected) {
-    vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: \"%s\" is not %s", option->name, value, expected);
-    return false;
+static vit_status refuse_value(const parser *p, const vit_option *option, const char *value,
+                               const char *expected) {
+    return vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: \"%s\" is not %s", option->name, value,
+                    expected);
 }
 
-static bool in_range(parser *p, const vit_option *option, const char *value, double number,
-                     bool above) {
-    bool low = above ? !(number > option->min) : !(number >= option->min);
-    if (!low && (option->max == 0 || number <= option->max)) return true;
+static vit_status refuse_range(const parser *p, const vit_option *option, const char *value,
+                               const char *expected) {
+    return vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: %s is out of range, %s", option->name,
+                    value, expected);
+}
+
+static vit_status check_range(const parser *p, const vit_option *option, const char *value,
+                              double number, bool above) {
+    const bool low = above ? !(number > option->min) : !(number >= option->min);
+    if (!low && (option->max == 0 || number <= option->max)) return VIT_OK;
     char min[32], max[32];
     vit_string limits = {0};
     vit_string_add(&limits, "expected %s %s", above ? "more than" : "at least",
                    vit_format_double(min, option->min));
     if (option->max != 0)
         vit_string_add(&limits, " and at most %s", vit_format_double(max, option->max));
-    vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: %s is out of range, %s", option->name, value,
-             limits.failed ? "see --help" : limits.text);
+    const vit_status status =
+        refuse_range(p, option, value, limits.failed ? "see --help" : limits.text);
     vit_string_free(&limits);
-    return false;
+    return status;
 }
 
 /* "n" or "nSm", where S is the separator; *has_second says which. */
@@ -48,63 +56,58 @@ static bool parse_pair(const char *value, char separator, uint64_t *first, uint6
 }
 
 /* "N" or "HxW". */
-static bool take_size(parser *p, const vit_option *option, const char *value, vit_size *out) {
+static vit_status take_size(const parser *p, const vit_option *option, const char *value,
+                            vit_size *out) {
     uint64_t height = 0, width = 0;
     bool has_width;
     if (!parse_pair(value, 'x', &height, &width, &has_width))
         return refuse_value(p, option, value, "a size in pixels such as 384, or 192x320");
     if (!has_width) width = height;
-    if (height < 1 || height > 65535 || width < 1 || width > 65535) {
-        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: %s is out of range, expected 1 to 65535",
-                 option->name, value);
-        return false;
-    }
+    if (height < 1 || height > 65535 || width < 1 || width > 65535)
+        return refuse_range(p, option, value, "expected 1 to 65535");
     *out = (vit_size){(size_t)height, (size_t)width};
-    return true;
+    return VIT_OK;
 }
 
 /* "n" or "n/N". */
-static bool take_steps(parser *p, const vit_option *option, const char *value, vit_steps *out) {
+static vit_status take_steps(const parser *p, const vit_option *option, const char *value,
+                             vit_steps *out) {
     bool slash;
     *out = (vit_steps){0};
     if (!parse_pair(value, '/', &out->steps, &out->schedule, &slash))
         return refuse_value(p, option, value, "a whole number, or two as in 300/4000");
-    if (out->steps == 0 || (slash && out->steps > out->schedule)) {
-        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: %s is out of range, expected %s",
-                 option->name, value, slash ? "n/N with n at least 1 and at most N" : "at least 1");
-        return false;
-    }
-    return true;
+    if (out->steps == 0 || (slash && out->steps > out->schedule))
+        return refuse_range(p, option, value,
+                            slash ? "expected n/N with n at least 1 and at most N"
+                                  : "expected at least 1");
+    return VIT_OK;
 }
 
-static bool take_choice(parser *p, const vit_option *option, const char *value, int *out) {
+static vit_status take_choice(const parser *p, const vit_option *option, const char *value,
+                              int *out) {
     vit_string words = {0};
-    for (int i = 0; option->choices[i]; i++) {
-        if (strcmp(value, option->choices[i]) == 0) {
-            *out = i;
-            vit_string_free(&words);
-            return true;
-        }
-        const char *separator = i == 0 ? "" : option->choices[i + 1] ? ", " : " or ";
-        vit_string_add(&words, "%s%s", separator, option->choices[i]);
+    vit_status status = VIT_OK;
+    for (*out = 0; option->choices[*out] && strcmp(value, option->choices[*out]) != 0; ++*out) {
+        const char *separator = *out == 0 ? "" : option->choices[*out + 1] ? ", " : " or ";
+        vit_string_add(&words, "%s%s", separator, option->choices[*out]);
     }
-    refuse_value(p, option, value, words.failed ? "a word it knows" : words.text);
+    if (!option->choices[*out])
+        status = refuse_value(p, option, value, words.failed ? "a word it knows" : words.text);
     vit_string_free(&words);
-    return false;
+    return status;
 }
 
-static bool take_text(parser *p, const vit_option *option, const char *value, const char **out) {
-    if (*value == '\0') {
-        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: the value is empty, expected %s",
-                 option->name, option->argument);
-        return false;
-    }
+static vit_status take_text(const parser *p, const vit_option *option, const char *value,
+                            const char **out) {
     *out = value;
-    return true;
+    if (*value != '\0') return VIT_OK;
+    return vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: the value is empty, expected %s",
+                    option->name, option->argument);
 }
 
-/* Puts the value at `place`; false: it is refused. */
-static bool put_value(parser *p, const vit_option *option, const char *value, void *place) {
+/* Puts the value at `place`. */
+static vit_status put_value(const parser *p, const vit_option *option, const char *value,
+                            void *place) {
     uint64_t *count = place;
     double *number = place;
     vit_option_list *list = place;
@@ -112,15 +115,15 @@ static bool put_value(parser *p, const vit_option *option, const char *value, vo
     case VIT_OPTION_FLAG:
         *(bool *)place = true;
         if (*value != '\0') *(bool *)(p->settings + option->word_offset) = true;
-        return true;
+        break;
     case VIT_OPTION_TEXT:
         return take_text(p, option, value, place);
     case VIT_OPTION_COUNT:
-        return vit_parse_u64(value, count) ? in_range(p, option, value, (double)*count, false)
+        return vit_parse_u64(value, count) ? check_range(p, option, value, (double)*count, false)
                                            : refuse_value(p, option, value, "a whole number");
     case VIT_OPTION_NUMBER:
         return vit_parse_double(value, number)
-                   ? in_range(p, option, value, *number, !option->from_min)
+                   ? check_range(p, option, value, *number, !option->from_min)
                    : refuse_value(p, option, value, "a number");
     case VIT_OPTION_CHOICE:
         return take_choice(p, option, value, place);
@@ -129,19 +132,18 @@ static bool put_value(parser *p, const vit_option *option, const char *value, vo
     case VIT_OPTION_SIZE:
         return take_size(p, option, value, place);
     case VIT_OPTION_LIST:
-        if (list->count < sizeof list->values / sizeof list->values[0])
+        if (list->count < VIT_COUNT(list->values))
             return take_text(p, option, value, &list->values[list->count++]);
-        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s is given more than %zu times", option->name,
-                 list->count);
-        return false;
+        return vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s is given more than %zu times",
+                        option->name, list->count);
     case VIT_OPTION_GROUP:
         break;
     }
-    return false;
+    return VIT_OK;
 }
 
-/* Puts the value into the settings, in the form that the row asks for; false: it is refused. */
-static bool take_value(parser *p, const vit_option *option, const char *value) {
+/* Puts the value into the settings, in the form that the row asks for. */
+static vit_status take_value(const parser *p, const vit_option *option, const char *value) {
     void *place = p->settings + option->offset;
     union {
         bool flag;
@@ -150,14 +152,15 @@ static bool take_value(parser *p, const vit_option *option, const char *value) {
         int choice;
     } one = {0};
     if (!option->key && !option->optional) return put_value(p, option, value, place);
-    if (!put_value(p, option, value, &one)) return false;
+    const vit_status status = put_value(p, option, value, &one);
+    if (status != VIT_OK) return status;
     const bool is_count = option->kind == VIT_OPTION_COUNT;
     const bool is_number = option->kind == VIT_OPTION_NUMBER;
     if (option->optional) {
         *(vit_optional *)place = vit_given(is_count    ? (double)one.count
                                            : is_number ? one.number
                                                        : one.choice);
-        return true;
+        return VIT_OK;
     }
     char text[32];
     if (is_count) snprintf(text, sizeof text, "%llu", (unsigned long long)one.count);
@@ -167,10 +170,10 @@ static bool take_value(parser *p, const vit_option *option, const char *value) {
              option->kind == VIT_OPTION_FLAG ? "true"
              : is_count || is_number         ? text
                                              : value);
-    return true;
+    return VIT_OK;
 }
 
-static void refuse_unknown(parser *p, const char *name, size_t length) {
+static vit_status refuse_unknown(const parser *p, const char *name, size_t length) {
     const char *names[OPTIONS_MAX + 2] = {"help", "version"};
     size_t count = 2;
     for (size_t i = 0; i < p->command->option_count; i++)
@@ -182,6 +185,7 @@ static void refuse_unknown(parser *p, const char *name, size_t length) {
              word.failed ? "" : word.text, nearest ? "; did you mean --" : "",
              nearest ? nearest : "", nearest ? "?" : "");
     vit_string_free(&word);
+    return VIT_ERROR_ARGUMENT;
 }
 
 /* The option called name[0..length), or NULL. */
@@ -189,9 +193,8 @@ static const vit_option *find_option(const vit_command *command, const char *nam
     for (size_t i = 0; i < command->option_count; i++) {
         const vit_option *option = &command->options[i];
         if (option->name && strlen(option->name) == length &&
-            memcmp(option->name, name, length) == 0) {
+            memcmp(option->name, name, length) == 0)
             return option;
-        }
     }
     return NULL;
 }
@@ -206,49 +209,41 @@ static const vit_option *find_letter(const vit_command *command, const char *arg
     return NULL;
 }
 
-/* Records that an option is given; false: it was given before, or one that it excludes. */
-static bool mark_given(parser *p, const vit_option *option) {
-    size_t place = (size_t)(option - p->command->options);
-    if (p->given[place] && option->kind != VIT_OPTION_LIST) {
-        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s is given twice", option->name);
-        return false;
-    }
+/* Records that an option is given; refuses one that was given before, or that another excludes. */
+static vit_status mark_given(parser *p, const vit_option *option) {
+    const size_t place = (size_t)(option - p->command->options);
+    if (p->given[place] && option->kind != VIT_OPTION_LIST)
+        return vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s is given twice", option->name);
     for (size_t i = 0; i < p->command->option_count && option->exclusive != 0; i++) {
         const vit_option *other = &p->command->options[i];
-        if (p->given[i] && other->exclusive == option->exclusive) {
-            vit_fail(p->error, VIT_ERROR_ARGUMENT,
-                     "--%s and --%s exclude each other: give one of them", other->name,
-                     option->name);
-            return false;
-        }
+        if (p->given[i] && other->exclusive == option->exclusive)
+            return vit_fail(p->error, VIT_ERROR_ARGUMENT,
+                            "--%s and --%s exclude each other: give one of them", other->name,
+                            option->name);
     }
     p->given[place] = true;
-    return true;
+    return VIT_OK;
 }
 
-/* The value of an option: after its '=', or the next argument; of a flag "", or its word. NULL:
- * refused. */
-static const char *find_value(parser *p, const vit_option *option, const char *equals,
-                              const char *next, bool *took_next) {
-    const char *value = equals ? equals + 1 : next;
-    if (option->kind == VIT_OPTION_FLAG && option->word && value &&
-        strcmp(value, option->word) == 0) {
-        *took_next = equals == NULL;
-        return value;
+/* *value: that of an option, after its '=', or the next argument; of a flag "", or its word. */
+static vit_status find_value(const char **value, const parser *p, const vit_option *option,
+                             const char *equals, const char *next, bool *took_next) {
+    const bool is_flag = option->kind == VIT_OPTION_FLAG;
+    *value = equals ? equals + 1 : next;
+    if (is_flag && !(option->word && *value && strcmp(*value, option->word) == 0)) {
+        if (equals)
+            return vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s takes no value%s%s, got \"%s\"",
+                            option->name, option->word ? " but " : "",
+                            option->word ? option->word : "", *value);
+        *value = "";
+        return VIT_OK;
     }
-    if (option->kind == VIT_OPTION_FLAG && !equals) return "";
-    if (option->kind == VIT_OPTION_FLAG) {
-        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s takes no value%s%s, got \"%s\"", option->name,
-                 option->word ? " but " : "", option->word ? option->word : "", value);
-        return NULL;
-    }
-    if (!equals && (!next || strncmp(next, "--", 2) == 0)) {
-        vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s: the value is missing, expected --%s %s",
-                 option->name, option->name, option->argument);
-        return NULL;
-    }
+    if (!is_flag && !equals && (!next || strncmp(next, "--", 2) == 0))
+        return vit_fail(p->error, VIT_ERROR_ARGUMENT,
+                        "--%s: the value is missing, expected --%s %s", option->name, option->name,
+                        option->argument);
     *took_next = equals == NULL;
-    return value;
+    return VIT_OK;
 }
 
 /* Parses an argument that begins with '-'; *took_next: the next one is its value. */
@@ -263,36 +258,31 @@ static vit_request take_option(parser *p, const char *argument, const char *next
                  argument, argument);
         return VIT_REQUEST_REFUSED;
     }
-    const char *name = argument + 2;
+    const char *name = argument + 2, *value;
     const char *equals = option ? NULL : strchr(name, '=');
-    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const size_t length = equals ? (size_t)(equals - name) : strlen(name);
     if (!option) option = find_option(p->command, name, length);
-    if (!option) {
-        refuse_unknown(p, name, length);
-        return VIT_REQUEST_REFUSED;
-    }
-    const char *value = find_value(p, option, equals, next, took_next);
-    bool fine = value && mark_given(p, option) && take_value(p, option, value);
-    return fine ? VIT_REQUEST_RUN : VIT_REQUEST_REFUSED;
+    vit_status status = option ? find_value(&value, p, option, equals, next, took_next)
+                               : refuse_unknown(p, name, length);
+    if (status == VIT_OK) status = mark_given(p, option);
+    if (status == VIT_OK) status = take_value(p, option, value);
+    return status == VIT_OK ? VIT_REQUEST_RUN : VIT_REQUEST_REFUSED;
 }
 
 /* Checks that operands are taken, and required options given. */
-static bool check_all(parser *p, int operands, char **argv) {
+static vit_status check_all(const parser *p, int operands, char **argv) {
     const vit_command *command = p->command;
-    if (operands > 0 && !command->operands) {
-        vit_fail(p->error, VIT_ERROR_ARGUMENT, "unexpected argument \"%s\": %s takes only options",
-                 argv[1], command->name);
-        return false;
-    }
+    if (operands > 0 && !command->operands)
+        return vit_fail(p->error, VIT_ERROR_ARGUMENT,
+                        "unexpected argument \"%s\": %s takes only options", argv[1],
+                        command->name);
     for (size_t i = 0; i < command->option_count; i++) {
         const vit_option *option = &command->options[i];
-        if (option->required && !p->given[i]) {
-            vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s %s is missing", option->name,
-                     option->argument);
-            return false;
-        }
+        if (option->required && !p->given[i])
+            return vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s %s is missing", option->name,
+                            option->argument);
     }
-    return true;
+    return VIT_OK;
 }
 
 vit_request vit_options_parse(const vit_command *command, void *settings, int *argc, char **argv,
@@ -315,7 +305,7 @@ vit_request vit_options_parse(const vit_command *command, void *settings, int *a
         }
     }
     *argc = 1 + operands;
-    return check_all(&p, operands, argv) ? VIT_REQUEST_RUN : VIT_REQUEST_REFUSED;
+    return check_all(&p, operands, argv) == VIT_OK ? VIT_REQUEST_RUN : VIT_REQUEST_REFUSED;
 }
 
 /* ---- --help ---- */
@@ -346,18 +336,15 @@ void vit_options_help(vit_string *out, const vit_command *command) {
     const vit_option *const tables[] = {command->options, always};
     const size_t counts[] = {command->option_count, sizeof always / sizeof always[0]};
     size_t width = strlen("version");
-    for (size_t i = 0; i < command->option_count; i++) {
-        size_t w = command->options[i].name ? label_width(&command->options[i]) : 0;
-        width = w > width ? w : width;
-    }
+    for (size_t i = 0; i < command->option_count; i++)
+        if (command->options[i].name) width = vit_max(width, label_width(&command->options[i]));
     vit_string_add(out, "%s", command->usage);
     for (size_t t = 0; t < 2; t++) {
         for (size_t i = 0; i < counts[t]; i++) {
-            if (!tables[t][i].name) {
-                vit_string_add(out, "\n%s:\n", tables[t][i].help);
-            } else {
+            if (tables[t][i].name)
                 add_option_help(out, &tables[t][i], width);
-            }
+            else
+                vit_string_add(out, "\n%s:\n", tables[t][i].help);
         }
     }
     vit_string_add(out, "\n%s", command->notes);

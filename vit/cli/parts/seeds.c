@@ -1,5 +1,6 @@
 #include "vit/cli/parts/seeds.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "vit/base/sys.h"
@@ -32,28 +33,27 @@ vit_status vit_seeds_parse(vit_seeds *out, const char *text, vit_error *error) {
                     text, VIT_MOST_SEEDS);
 }
 
-static vit_status finish(char **out, vit_string *name, vit_error *error) {
-    *out = name->failed ? NULL : vit_strdup(name->text);
-    vit_string_free(name);
-    return *out ? VIT_OK : vit_fail_memory(error, "the names of the seeds' files", 0);
+static vit_status no_memory(vit_error *error) {
+    return vit_fail_memory(error, "the names of the seeds' files", 0);
 }
 
 vit_status vit_seed_file(char **out, const char *path, uint64_t seed, vit_error *error) {
     vit_string name = {0};
     *out = NULL;
     if (!path) return VIT_OK;
-    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
-    const char *dot = strrchr(file, '.');
+    const char *file = vit_path_last(path), *dot = strrchr(file, '.');
     const size_t stem = dot && dot > file ? (size_t)(dot - path) : strlen(path);
     vit_string_add_bytes(&name, path, stem);
     vit_string_add(&name, "-seed%llu%s", (unsigned long long)seed, path + stem);
-    return finish(out, &name, error);
+    *out = name.text;
+    return name.failed ? no_memory(error) : VIT_OK;
 }
 
 vit_status vit_seed_directory(char **out, const char *path, uint64_t seed, vit_error *error) {
-    vit_string name = {0};
+    char name[32];
     *out = NULL;
     if (!path) return VIT_OK;
-    vit_string_add(&name, "%s/seed%llu", path, (unsigned long long)seed);
-    return finish(out, &name, error);
+    snprintf(name, sizeof name, "seed%llu", (unsigned long long)seed);
+    *out = vit_path_join(path, name);
+    return *out ? VIT_OK : no_memory(error);
 }
