@@ -8,6 +8,7 @@ the turns'; a ratio is of one turn, to whichever rival was fastest in it, and th
 import argparse
 import collections
 import contextlib
+import datetime
 import json
 import os
 import shutil
@@ -263,15 +264,20 @@ def arguments():
 
 
 def write(options, results):
-    """Keeps the results; where only some rows were asked for, beside those of an earlier run."""
-    facts = dict(command=" ".join(["scripts/bench-peers", *sys.argv[1:]]), turns=options.turns,
-                 rows=results, avx2=measure_avx2(options, results))
+    """Keeps the results; where only some rows were asked for, beside those of an earlier run. Notes
+    that a person wrote into the file stay."""
+    facts = dict(command=" ".join(["scripts/bench-peers", *sys.argv[1:]]), turns=options.turns)
+    run = dict(command=facts["command"], date=str(datetime.date.today()), commit=table.commit())
+    facts["rows"] = [dict(r, **run) for r in results]
+    facts["avx2"] = measure_avx2(options, results)
     old = table.earlier("peers", options.threads)
+    if "notes" in old:
+        facts["notes"] = old["notes"]
     if options.rows and old:
+        first = {key: old[key] for key in run if key in old}
+        old["rows"] = [dict(first, **r) for r in old["rows"]]
         for rows in ("rows", "avx2"):
             facts[rows] = table.joined(old[rows], facts[rows], Row._fields)
-        first = old.get("others", old)
-        facts["others"] = {key: first[key] for key in ("command", "date")}
     table.keep("peers", options.threads, facts)
     table.write_document()
 

@@ -237,16 +237,24 @@ def texts_part(kind, run):
             + "".join(f" {note}" for note in notes), "", *texts_table(run)]
 
 
+def commands(run):
+    """What was run, when, and of which commit; a row that says nothing is the whole run's."""
+    found = []
+    for r in run["rows"]:
+        of = r if "command" in r else run
+        text = f"`{of['command']}`, {of['date']}"
+        text += f", commit {of['commit']}" if "commit" in of else ""
+        if text not in found:
+            found.append(text)
+    return "; ".join(found)
+
+
 def document_part():
     lines = []
     for run in sorted(results("peers"), key=lambda run: run["rows"][0]["cpu"] != "avx2"):
         first = run["rows"][0]
         names = sorted({name for r in run["rows"] for name in r["names"]})
-        others = run.get("others")
-        others = f" (other rows: `{others['command']}`, {others['date']})" if others else ""
-        lines += ["", f"### {run['machine']}", "",
-                  f"`{run['command']}`, {run['date']}{others}, "
-                  + (f"commit {run['commit']}, " if "commit" in run else "") +
+        lines += ["", f"### {run['machine']}", "", f"{commands(run)}, "
                   f"{run['system']}, "
                   f"{', '.join(names)}; "
                   f"{first['cpu']}, float32 peak {first['peak_gflops']:.0f} GFLOP/s. "
@@ -262,8 +270,9 @@ def write_document():
     begin, end = MARKS
     with open(DOCUMENT) as file:
         above, rest = file.read().split(begin)
+    text = above + begin + document_part() + end + rest.split(end)[1]
     with open(DOCUMENT, "w") as file:
-        file.write(above + begin + document_part() + end + rest.split(end)[1])
+        file.write(text)
 
 
 if __name__ == "__main__":
