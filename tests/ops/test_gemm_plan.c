@@ -181,6 +181,32 @@ static const layer vit_b[LAYERS] = {
       {{"Aa 512x3 1", "Aa 384x1 1", "Aab 99x1 2"}, {"Aa 512x3 5", "Aa 384x1 5", "Aab 400x2 2"}}}},
 };
 
+/* Weights that stay in halves, forward: widened as a thread packs them, "b". plans[i][j][k]:
+ * instruction set i, one picture or eight, one thread or two; at the end groups of panels, so that
+ * no two threads widen the same weights where they need not. */
+typedef struct in_halves {
+    const layer *layer;
+    const char *plans[2][2][2];
+} in_halves;
+
+static const in_halves halves[] = {
+    {&vit_ti[0],
+     {{{"Ab 256x3 1, 1", "Ab 256x3 1, 6"}, {"Ab 256x3 5, 1", "Ab 256x3 6, 3"}},
+      {{"Ab 384x2 1, 1", "Ab 384x2 1, 6"}, {"Bb 384x2 1, 1", "Bb 384x2 2, 1"}}}},
+    {&vit_s[1],
+     {{{"Ab 192x2 1, 1", "Ab 192x2 1, 16"}, {"Aab 192x2 5, 1", "Aab 192x2 6, 1"}},
+      {{"Ab 384x1 1, 1", "Ab 384x1 1, 16"}, {"Bb 384x1 1, 1", "Bb 384x1 2, 1"}}}},
+    {&vit_s[4],
+     {{{"Ab 256x6 1, 1", "Ab 256x6 1, 12"}, {"Ab 256x6 5, 1", "Ab 256x6 6, 3"}},
+      {{"Ab 512x3 1, 1", "Ab 512x3 1, 12"}, {"Bb 384x4 1, 1", "Bb 384x4 2, 1"}}}},
+    {&vit_b[1],
+     {{{"Ab 256x3 1, 1", "Ab 256x3 1, 16"}, {"Aab 256x3 5, 1", "Aab 256x3 6, 1"}},
+      {{"Ab 384x2 1, 1", "Ab 384x2 1, 16"}, {"Bb 384x2 1, 1", "Bb 384x2 2, 1"}}}},
+    {&vit_b[4],
+     {{{"Aab 256x12 1, 1", "Aab 256x12 1, 2"}, {"Aab 256x12 5, 1", "Aab 256x12 6, 1"}},
+      {{"Aab 512x6 1, 1", "Aab 512x6 1, 2"}, {"Aab 512x6 5, 1", "Aab 512x6 6, 1"}}}},
+};
+
 /* ---- plans ---- */
 
 static vit_gemm_shape shape_of(const layer *l, size_t form, size_t batch, vit_precision precision) {
@@ -205,13 +231,19 @@ static vit_gemm_shape shape_of(const layer *l, size_t form, size_t batch, vit_pr
     return shape;
 }
 
+/* The plan in words, without its groups. */
+static const char *in_words(char text[64], const vit_gemm_plan *p) {
+    snprintf(text, 64, "%s%s%s %zux%zu %zu", p->b_stays ? "B" : "A", p->pack_a ? "a" : "",
+             p->pack_b ? "b" : "", p->depth, p->blocks_of_k, p->bands);
+    return text;
+}
+
 static void assert_plan(const char *want, const layer *l, const vit_gemm_shape *shape,
                         const vit_tile_size *tile) {
     static const char *const products[FORMS] = {"y", "dx", "dW"};
     const vit_gemm_plan p = vit_gemm_plan_of(shape, tile, 1, MIB);
     char found[64];
-    snprintf(found, sizeof found, "%s%s%s %zux%zu %zu", p.b_stays ? "B" : "A", p.pack_a ? "a" : "",
-             p.pack_b ? "b" : "", p.depth, p.blocks_of_k, p.bands);
+    in_words(found, &p);
     const size_t form = shape->a_transposed ? WEIGHT_GRADIENT : shape->n == l->in;
     if (strcmp(found, want) != 0)
         fail_msg("%s, %s, [%zu][%zu] of %zu, tiles of %zu rows: plan %s, expected %s", l->name,
@@ -241,6 +273,25 @@ static void test_avx512(void **state) {
 
 static void test_pairs(void **state) {
     assert_layers(PAIRS, vit_kernels_avx512(), VIT_PRECISION_BF16);
+}
+
+static void test_halves(void **state) {
+    const vit_kernels *const kernels[] = {vit_kernels_avx2(), vit_kernels_avx512()};
+    if (!kernels[0] && !kernels[1]) skip();
+    for (size_t i = 0; i < COUNT(halves) * 8; i++) {
+        const size_t set = i / 4 % 2, batch = i / 2 % 2, threads = i % 2;
+        const in_halves *h = &halves[i / 8];
+        vit_gemm_shape shape = shape_of(h->layer, FORWARD, batch == 0 ? 1 : 8, VIT_PRECISION_F32);
+        shape.b_halves = true;
+        if (!kernels[set]) continue;
+        const vit_gemm_plan p = vit_gemm_plan_of(&shape, &kernels[set]->tile, threads + 1, MIB);
+        char words[64], found[96];
+        snprintf(found, sizeof found, "%s, %zu", in_words(words, &p), p.groups);
+        if (strcmp(found, h->plans[set][batch][threads]) != 0)
+            fail_msg("%s, tiles of %zu rows, %zu threads, [%zu]: plan %s, expected %s",
+                     h->layer->name, kernels[set]->tile.rows, threads + 1, shape.m, found,
+                     h->plans[set][batch][threads]);
+    }
 }
 
 /* Rows of A 4 KiB apart compete for the sets of a cache: A is packed, however many tiles pass by.
@@ -308,6 +359,7 @@ int main(void) {
         cmocka_unit_test(test_avx2),
         cmocka_unit_test(test_avx512),
         cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_halves),
         cmocka_unit_test(test_rows_that_clash),
         cmocka_unit_test(test_every_plan_fits),
     };
