@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
     }
     const uint32_t number = argc == 3 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
     vit_status status = vit_tensors_open(&file, argv[1], &error);
-    if (status == VIT_OK) status = vit_model_file_load(&model, file, NULL, &error);
+    if (status == VIT_OK) status = vit_model_file_load(&model, file, NULL, 0, &error);
     if (status == VIT_OK) status = vit_lecture_new(&lecture, &model, &error);
     if (status == VIT_OK) status = show(lecture, number, &error);
     if (status != VIT_OK) fprintf(stderr, "lecture_digit: %s\n", error.message);

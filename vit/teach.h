@@ -172,8 +172,8 @@ VIT_API vit_status vit_teaching_neighbours(vit_teaching *teaching, const float *
                                            vit_neighbour *neighbours, size_t k, vit_error *error);
 
 /* The backbone with the head that was learnt: an ordinary model, which owns a copy of the weights;
- * and its model file. UNSUPPORTED for a backbone that was opened for bf16, whose weights are
- * rounded. */
+ * and its model file. A backbone in int8 makes a model in int8. UNSUPPORTED for a backbone that was
+ * opened for bf16, whose weights are rounded. */
 VIT_API vit_status vit_teaching_model(vit_model **out, const vit_teaching *teaching,
                                       vit_error *error);
 VIT_API vit_status vit_teaching_save(const vit_teaching *teaching, const char *path,

@@ -15,6 +15,7 @@
 #include "tests/support/scratch.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
+#include "vit/weights/file/backbone.h"
 #include "vit/weights/file/model_file.h"
 
 /* A line of /proc/self/status in bytes; 0 where the system has none. */
@@ -37,7 +38,7 @@ static bool reset_peak(void) {
 
 #define FILE_NAME "model.safetensors"
 
-static size_t save_model(const char *path, vit_dtype dtype) {
+static size_t save_model(const char *path, vit_dtype dtype, const char *backbone) {
     vit_model_file m = {.config = vit_config_default()};
     vit_error error;
     const char *sizes = "{\"image\": [32, 32], \"channels\": 3, \"patch\": 16, \"dim\": 512, "
@@ -52,6 +53,8 @@ static size_t save_model(const char *path, vit_dtype dtype) {
     m.values = vit_alloc(m.table.size, sizeof(float));
     m.recipe = vit_strdup("{}");
     assert_non_null(m.values);
+    if (backbone && vit_backbone_refer(&m.backbone, backbone, &error) != VIT_OK)
+        fail_msg("%s", error.message);
     if (vit_model_file_save_as(path, &m, dtype, &error) != VIT_OK) fail_msg("%s", error.message);
     vit_model_file_clear(&m);
     return bytes;
@@ -70,12 +73,13 @@ static size_t answer_one(const vit_model *model, const vit_session_options *opti
 }
 
 /* The peak while a model is opened and answers; freed again. `sessions`: in this precision. */
-static size_t peak_of(const vit_model_options *opening, vit_precision sessions) {
+static size_t peak_of_file(const char *path, const vit_model_options *opening,
+                           vit_precision sessions) {
     const vit_session_options options = {.threads = 1, .cpu = opening->cpu, .precision = sessions};
     vit_model *model;
     const size_t before = status_bytes("VmRSS:");
     if (before == 0 || !reset_peak()) skip();
-    assert_int_equal(vit_model_load_with(&model, FILE_NAME, opening, NULL), VIT_OK);
+    assert_int_equal(vit_model_load_with(&model, path, opening, NULL), VIT_OK);
     const size_t first = answer_one(model, &options, before);
     const size_t second = answer_one(model, &options, before);
     vit_model_free(model);
@@ -85,6 +89,10 @@ static size_t peak_of(const vit_model_options *opening, vit_precision sessions) 
     return first < second ? first : second;
 }
 
+static size_t peak_of(const vit_model_options *opening, vit_precision sessions) {
+    return peak_of_file(FILE_NAME, opening, sessions);
+}
+
 static void check_peak(size_t peak, size_t weights, double copies) {
     const size_t most = (size_t)((double)weights * copies) + (8u << 20);
     if (peak > most) fail_msg("%zu bytes of weights took %zu, more than %zu", weights, peak, most);
@@ -92,7 +100,7 @@ static void check_peak(size_t peak, size_t weights, double copies) {
 
 /* Of the floats; a tensor has 4 MiB, and so have its pages of the file. */
 static void test_one_copy(void **state) {
-    const size_t weights = save_model(FILE_NAME, VIT_F32);
+    const size_t weights = save_model(FILE_NAME, VIT_F32, NULL);
     check_peak(peak_of(&(vit_model_options){0}, VIT_PRECISION_F32), weights, 1.125);
 }
 
@@ -102,7 +110,7 @@ static void test_half_a_copy(void **state) {
 #endif
     vit_model_options opening = {.cpu = check_bf16_cpu()};
     if (!opening.cpu) skip();
-    const size_t weights = save_model(FILE_NAME, VIT_F32);
+    const size_t weights = save_model(FILE_NAME, VIT_F32, NULL);
     const size_t f32 = peak_of(&opening, VIT_PRECISION_F32);
     check_peak(peak_of(&opening, VIT_PRECISION_BF16), weights, 1.125 + .5);
     opening.precision = VIT_PRECISION_BF16;
@@ -115,8 +123,19 @@ static void test_half_a_copy(void **state) {
 static void test_halves_stay(void **state) {
     const vit_dtype dtypes[] = {VIT_BF16, VIT_F16};
     for (size_t i = 0; i < 2; i++) {
-        const size_t weights = save_model(FILE_NAME, dtypes[i]);
+        const size_t weights = save_model(FILE_NAME, dtypes[i], NULL);
         check_peak(peak_of(&(vit_model_options){0}, VIT_PRECISION_F32), weights, .5 * 1.125);
+    }
+}
+
+/* Of a head whose backbone is another file: its numbers stay as they are there. */
+static void test_backbone_stays(void **state) {
+    const vit_dtype dtypes[] = {VIT_F32, VIT_BF16, VIT_I8};
+    const double parts[] = {1, .5, .25};
+    for (size_t i = 0; i < 3; i++) {
+        const size_t weights = save_model("backbone.safetensors", dtypes[i], NULL);
+        save_model(FILE_NAME, VIT_F32, "backbone.safetensors");
+        check_peak(peak_of(&(vit_model_options){0}, VIT_PRECISION_F32), weights, parts[i] * 1.125);
     }
 }
 
@@ -220,6 +239,7 @@ int main(void) {
                                        cmocka_unit_test(test_given_back_for_good),
                                        IN_DIRECTORY(test_one_copy),
                                        IN_DIRECTORY(test_half_a_copy),
-                                       IN_DIRECTORY(test_halves_stay)};
+                                       IN_DIRECTORY(test_halves_stay),
+                                       IN_DIRECTORY(test_backbone_stays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,7 @@ static void test_no_memory(void **state) {
     vit_model_file file;
     vit_error error;
     assert_int_equal(vit_tensors_open(&opened, MODEL, &error), VIT_OK);
-    assert_int_equal(vit_model_file_load(&file, opened, NULL, &error), VIT_OK);
+    assert_int_equal(vit_model_file_load(&file, opened, NULL, 0, &error), VIT_OK);
     vit_tensors_close(opened);
     long n = 1;
     for (;; n++) {

@@ -46,6 +46,15 @@ check "a head on weights that stay in bfloat16 is that on floats" \
     sh -c "vit-classify --logits --json --model taught-half plain/*/0.png >half.out &&
         vit-classify --logits --json --model taught-wide plain/*/0.png | cmp - half.out"
 run 0 striped "" vit-classify --model taught-eight kinds/test/striped/0.png
+for which in wide half eight; do
+    given vit-train --data kinds --init $which.safetensors --head ridge --backbone reference \
+        --out refers
+    check "a head beside a backbone answers as the whole model, $which" sh -c "
+        vit-classify --logits --json --model taught-$which plain/*/0.png >whole.out &&
+        vit-classify --logits --json --model refers plain/*/0.png | cmp - whole.out &&
+        vit-convert refers joined-$which.safetensors --dtype int8 && rm refers"
+done
+check "a model taught on integers has integers" cmp joined-eight.safetensors taught-eight
 run 0 "a tenth at a time" "*" \
     vit-train --data plain --init "$model" --head logistic --out logistic --report page.html
 check "the page has the figures and no other file" \

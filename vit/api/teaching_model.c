@@ -64,13 +64,16 @@ static void copy_tensor(float *out, const vit_kernels *kernels, const vit_model_
         vit_unpack_transposed(kernels, out, packed, vit_packed_as(p, precision), outputs, inputs);
 }
 
+static bool is_of_head(const char *name) {
+    return strcmp(name, "head.weight") == 0 || strcmp(name, "head.bias") == 0;
+}
+
 static vit_status fill_tensor(float *out, const vit_teaching *t, const vit_parameter *p,
                               vit_error *error) {
     const vit_linear_head *head = &t->solution.head;
-    const bool is_weight = strcmp(p->name, "head.weight") == 0;
     const vit_parameter *from = vit_table_find(&t->backbone->file.table, p->name);
-    if (is_weight || strcmp(p->name, "head.bias") == 0) {
-        const double *values = is_weight ? head->weights : head->bias;
+    if (is_of_head(p->name)) {
+        const double *values = strcmp(p->name, "head.bias") == 0 ? head->bias : head->weights;
         for (size_t i = 0; i < p->count; i++) out[i] = (float)values[i];
         return VIT_OK;
     }
@@ -91,19 +94,38 @@ static vit_status check(const vit_teaching *t, vit_error *error) {
                     vit_precision_names[t->backbone->file.packed.precision]);
 }
 
+/* The scales of the backbone's integers, if it was packed as such. */
+static void copy_scales(float *scales, const vit_model_file *from, const vit_parameter *p) {
+    const vit_precision precision = from->packed.precision;
+    const vit_parameter *row = vit_table_find(&from->table, p->name);
+    if (!scales || !vit_precisions[precision].scales) return;
+    const float *packed = from->packed.transposed + vit_packed_at(row, precision);
+    memcpy(scales, vit_int8_scales(packed, p->shape[0], p->count / p->shape[0]),
+           p->shape[0] * sizeof *scales);
+}
+
 vit_status vit_teaching_model(vit_model **out, const vit_teaching *t, vit_error *error) {
     const vit_fpmode host = vit_fpmode_enter();
-    const vit_exec packs = {.kernels = t->session->kernels, .threads = 1};
+    const vit_model_file *from = &t->backbone->file;
+    const vit_exec packs = {
+        .kernels = t->session->kernels, .threads = 1, .precision = from->packed.precision};
     vit_model_file f = {0};
     vit_store store = {0};
     *out = NULL;
     vit_status status = check(t, error);
     if (status == VIT_OK) status = describe(&f, t, error);
-    if (status == VIT_OK) status = vit_store_open(&store, &f, &packs, error);
+    for (size_t i = 0; status == VIT_OK && i < f.table.count; i++) {
+        vit_parameter *p = &f.table.rows[i];
+        const vit_parameter *row = vit_table_find(&from->table, p->name);
+        if (row && !is_of_head(p->name)) p->stored = row->stored;
+    }
+    if (status == VIT_OK) status = vit_store_open(&store, &f, &packs, 0, error);
     for (size_t i = 0; status == VIT_OK && i < f.table.count; i++) {
         const vit_parameter *p = &f.table.rows[i];
         status = fill_tensor(vit_store_place(&store, p), t, p, error);
-        if (status == VIT_OK) vit_store_keep(&store, p);
+        if (status != VIT_OK) break;
+        copy_scales(vit_store_scales(&store, p), from, p);
+        vit_store_keep(&store, p);
     }
     vit_store_close(&store);
     if (status == VIT_OK) status = vit_model_from_file(out, &f, error);
@@ -112,23 +134,27 @@ vit_status vit_teaching_model(vit_model **out, const vit_teaching *t, vit_error 
     return status;
 }
 
-/* backbone: the file that the backbone is read from; NULL: its weights are written, too. */
+/* backbone: the file that the backbone is read from; NULL: its weights are written, too, as
+ * integers if it answers with such. */
 static vit_status save(const vit_teaching *t, const char *path, const char *backbone,
                        vit_error *error) {
     const vit_fpmode host = vit_fpmode_enter();
     vit_model_file f = {0};
+    vit_store store = {0};
     vit_status status = check(t, error);
     if (status == VIT_OK) status = describe(&f, t, error);
     if (status == VIT_OK && backbone) status = vit_backbone_refer(&f.backbone, backbone, error);
-    if (status == VIT_OK) {
-        f.values = vit_alloc_unset(f.table.size, sizeof *f.values);
-        if (!f.values) status = vit_fail_memory(error, "weights", f.table.size * sizeof *f.values);
-    }
+    const bool integers = !backbone && vit_precisions[t->backbone->file.packed.precision].scales;
+    if (status == VIT_OK) status = vit_store_open(&store, &f, NULL, 0, error);
     for (size_t i = 0; status == VIT_OK && i < f.table.count; i++) {
         const vit_parameter *p = &f.table.rows[i];
-        status = fill_tensor(f.values + p->offset, t, p, error);
+        status = fill_tensor(vit_store_place(&store, p), t, p, error);
+        if (status == VIT_OK && integers)
+            copy_scales(vit_store_scales(&store, p), &t->backbone->file, p);
     }
-    if (status == VIT_OK) status = vit_model_file_save(path, &f, error);
+    vit_store_close(&store);
+    if (status == VIT_OK)
+        status = vit_model_file_save_as(path, &f, integers ? VIT_I8 : VIT_F32, error);
     vit_model_file_clear(&f);
     vit_fpmode_leave(host);
     return status;

@@ -183,7 +183,7 @@ static vit_status take_weights(vit_model_file *f, const vit_run *run, vit_error 
     const vit_trainer_state state = vit_trainer_get(run->trainer);
     float *values = vit_run_weights(run);
     vit_store store;
-    const vit_status status = vit_store_open(&store, f, &packs, error);
+    const vit_status status = vit_store_open(&store, f, &packs, 0, error);
     for (size_t i = 0; i < f->table.count && status == VIT_OK; i++) {
         const vit_parameter *p = &f->table.rows[i], *from = &state.table->rows[i];
         memcpy(vit_store_place(&store, p), values + from->offset, p->count * sizeof *values);

@@ -231,7 +231,8 @@ vit_status vit_published_values(vit_model_file *m, const vit_binding *b, size_t 
         status = vit_binding_check(&b[i], &m->table, config, error);
     if (status != VIT_OK) return status;
     for (size_t i = 0; wanted->packs && i < count; i++) vit_binding_stored(&b[i], &m->table);
-    status = vit_store_open(&store, m, vit_packs_for(&room, wanted->packs, b[0].file), error);
+    status = vit_store_open(&store, m, vit_packs_for(&room, wanted->packs, b[0].file),
+                            wanted->spare, error);
     for (size_t i = 0; i < count && status == VIT_OK; i++)
         status = vit_binding_load(&store, &b[i], config, error);
     if (status == VIT_OK && wanted->words) load_words(&store, wanted->words);
@@ -403,7 +404,7 @@ vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, con
 }
 
 /* A model file of ours, or a checkpoint. */
-static vit_status load_own(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
+static vit_status load_own(vit_model_file *m, const vit_tensors *file, const vit_wanted *wanted,
                            vit_error *error) {
     size_t size;
     const uint8_t *bytes = vit_tensors_bytes(file, &size);
@@ -415,7 +416,7 @@ static vit_status load_own(vit_model_file *m, const vit_tensors *file, const vit
         const vit_status status = vit_checksum_verify(bytes, size, name, error);
         if (status != VIT_OK) return status;
     }
-    return vit_model_file_load(m, file, packs, error);
+    return vit_model_file_load(m, file, wanted->packs, wanted->spare, error);
 }
 
 /* A model file of ours without its backbone, which is another file. path: as for load. */
@@ -424,6 +425,7 @@ static vit_status load_head(vit_model_file *m, const vit_tensors *file, const ch
     const char *name = vit_tensors_name(file);
     const char *reference = vit_tensors_metadata(file, "vit.backbone");
     vit_model_file backbone = {0};
+    vit_wanted whole = {.packs = packs};
     vit_tensors *other = NULL;
     char *place = NULL;
     size_t height, width;
@@ -438,8 +440,8 @@ static vit_status load_head(vit_model_file *m, const vit_tensors *file, const ch
         status = vit_fail(error, VIT_ERROR_UNSUPPORTED,
                           "%s: its backbone, %s, refers to another file itself", name, place);
     vit_tensors_close(other);
-    if (status == VIT_OK) status = vit_published_load(&backbone, place, &(vit_wanted){0}, error);
-    if (status == VIT_OK) status = vit_model_file_size(&height, &width, file, error);
+    if (status == VIT_OK) status = vit_model_file_size(&height, &width, &whole.spare, file, error);
+    if (status == VIT_OK) status = vit_published_load(&backbone, place, &whole, error);
     if (status == VIT_OK) status = vit_model_file_resize(&backbone, height, width, error);
     if (status == VIT_OK) status = vit_model_file_join(m, file, packs, &backbone, error);
     vit_model_file_clear(&backbone);
@@ -458,7 +460,7 @@ static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
         if (status == VIT_OK)
             status = vit_tensors_metadata(file, "vit.backbone")
                          ? load_head(out, file, path, wanted->packs, error)
-                         : load_own(out, file, wanted->packs, error);
+                         : load_own(out, file, wanted, error);
     } else {
         status = configs_open(&c, path, wanted->config, error);
         c.wanted = wanted;

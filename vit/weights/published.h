@@ -18,6 +18,7 @@ typedef struct vit_wanted {
     const vit_word_head *words; /* the classes of a tower of pictures; or NULL */
     size_t height, width;       /* the size to which the model will be resized afterwards, or 0 */
     const vit_exec *packs;      /* as for vit_model_file_load */
+    size_t spare;               /* the same */
 } vit_wanted;
 
 /* Loads a model file of ours, or weights in one of the layouts of layout_tables.c, from whatever

@@ -129,7 +129,7 @@ static vit_status write_model(const char *path, const bench *b, vit_error *error
     f.preprocessing.operations[0] =
         (vit_operation){.kind = VIT_OP_NORMALIZE, .mean = {.5f, .5f, .5f}, .std = {.5f, .5f, .5f}};
     if (status == VIT_OK && !f.recipe) status = vit_fail_memory(error, "the recipe", 0);
-    if (status == VIT_OK) status = vit_store_open(&store, &f, NULL, error);
+    if (status == VIT_OK) status = vit_store_open(&store, &f, NULL, 0, error);
     for (size_t i = 0; i < f.table.count && status == VIT_OK; i++) {
         const vit_parameter *p = &f.table.rows[i];
         vit_table_init_row(vit_store_place(&store, p), &f.table, i, f.config.init, 0);

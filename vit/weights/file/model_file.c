@@ -209,14 +209,43 @@ static vit_status load_scales(const vit_store *s, const vit_parameter *p, const 
     return vit_tensors_read_scales(file, t, scales, error);
 }
 
-/* A tensor of the backbone that has the name and the size of p. */
-static vit_status take_one(float *values, const vit_parameter *p, const vit_model_file *backbone,
-                           const char *name, vit_error *error) {
+/* A tensor of the backbone; one that is packed is there already (take_packed). */
+static void take_one(const vit_store *s, const vit_parameter *p, const vit_model_file *backbone) {
     const vit_parameter *from = vit_table_find(&backbone->table, p->name);
-    if (!from || from->count != p->count)
-        return vit_fail(error, VIT_ERROR_MISMATCH, "%s: its backbone has no tensor %s of that size",
-                        name, p->name);
-    memcpy(values, backbone->values + from->offset, p->count * sizeof *values);
+    if (from->offset == VIT_ONLY_PACKED) return;
+    memcpy(vit_store_place(s, p), backbone->values + from->offset, p->count * sizeof(float));
+    float *scales = backbone->scales ? vit_store_scales(s, p) : NULL;
+    if (scales) memcpy(scales, backbone->scales + from->scale_offset, p->shape[0] * sizeof *scales);
+}
+
+/* The backbone's packed weights become the model's. They are where the model looks for them, since
+ * the head is the last in the tables of both. */
+static vit_status take_packed(vit_model_file *m, vit_model_file *backbone, const char *name,
+                              vit_error *error) {
+    const vit_precision precision = backbone->packed.precision;
+    for (size_t i = 0; i < m->table.count; i++) {
+        vit_parameter *p = &m->table.rows[i];
+        const vit_parameter *from = vit_table_find(&backbone->table, p->name);
+        if (is_of_head(p->name)) continue;
+        if (!from || from->dims != p->dims ||
+            memcmp(from->shape, p->shape, p->dims * sizeof *p->shape) != 0)
+            return vit_fail(error, VIT_ERROR_MISMATCH,
+                            "%s: its backbone has no tensor %s of that size", name, p->name);
+        p->stored = from->stored;
+    }
+    if (!backbone->packed.transposed) return VIT_OK;
+    vit_table_store(&m->table);
+    for (size_t i = 0; i < m->table.count; i++) {
+        const vit_parameter *p = &m->table.rows[i];
+        const vit_parameter *from = vit_table_find(&backbone->table, p->name);
+        if (p->packs && !is_of_head(p->name) &&
+            vit_packed_at(p, precision) != vit_packed_at(from, precision))
+            return vit_fail(error, VIT_ERROR_MISMATCH,
+                            "%s: tensor %s has another place in its network than in its backbone's",
+                            name, p->name);
+    }
+    m->packed = backbone->packed;
+    backbone->packed.transposed = NULL;
     return VIT_OK;
 }
 
@@ -239,22 +268,22 @@ static vit_status load_tensor(const vit_store *s, const vit_parameter *p, const 
                               vit_error *error) {
     const reading *r = context;
     char name[NAME_SIZE];
-    float *to = vit_store_place(s, p);
-    vit_status status;
-    snprintf(name, sizeof name, "%s%s", r->prefix, p->name);
     if (r->backbone && !is_of_head(p->name)) {
-        status = take_one(to, p, r->backbone, vit_tensors_name(r->file), error);
-    } else {
-        status = load_one(to, p, r->file, name, error);
-        if (status == VIT_OK) status = load_scales(s, p, r->file, name, error);
+        take_one(s, p, r->backbone);
+        return VIT_OK;
     }
+    snprintf(name, sizeof name, "%s%s", r->prefix, p->name);
+    vit_status status = load_one(vit_store_place(s, p), p, r->file, name, error);
+    if (status == VIT_OK) status = load_scales(s, p, r->file, name, error);
     if (status == VIT_OK) vit_store_keep(s, p);
     return status;
 }
 
+/* backbone: as for vit_model_file_join; or NULL. */
 static vit_status load_tensors(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
-                               const vit_model_file *backbone, vit_error *error) {
-    vit_store store;
+                               size_t spare, vit_model_file *backbone, vit_error *error) {
+    vit_store store = {0};
+    vit_status status = VIT_OK;
     vit_exec room;
     char name[NAME_SIZE];
     /* a checkpoint with an average of the weights: that is the model */
@@ -266,35 +295,44 @@ static vit_status load_tensors(vit_model_file *m, const vit_tensors *file, const
         const vit_tensor *t = vit_tensors_find(file, name);
         if (t) m->table.rows[i].stored = vit_stored_of(t->dtype);
     }
-    vit_status status = vit_store_open(&store, m, vit_packs_for(&room, packs, file), error);
+    if (backbone) status = take_packed(m, backbone, vit_tensors_name(file), error);
+    if (status == VIT_OK)
+        status = vit_store_open(&store, m, vit_packs_for(&room, packs, file), spare, error);
     if (status == VIT_OK) status = vit_store_fill(&store, load_tensor, &r, error);
     vit_store_close(&store);
     return status;
 }
 
-vit_status vit_model_file_size(size_t *height, size_t *width, const vit_tensors *file,
+vit_status vit_model_file_size(size_t *height, size_t *width, size_t *head, const vit_tensors *file,
                                vit_error *error) {
     vit_model_file m = {0};
     const vit_status status = read_metadata(&m, file, error);
+    const vit_parameter *p = status == VIT_OK ? vit_table_find(&m.table, "head.weight") : NULL;
     *height = m.config.height;
     *width = m.config.width;
+    *head = p ? vit_packed_size(p->shape[0], p->count / p->shape[0]) : 0;
     vit_model_file_clear(&m);
     return status;
 }
 
-vit_status vit_model_file_load(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
-                               vit_error *error) {
-    return vit_model_file_join(m, file, packs, NULL, error);
-}
-
-vit_status vit_model_file_join(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
-                               const vit_model_file *backbone, vit_error *error) {
+static vit_status load(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
+                       size_t spare, vit_model_file *backbone, vit_error *error) {
     *m = (vit_model_file){0};
     vit_status status = read_metadata(m, file, error);
     if (status == VIT_OK) status = refuse_unexpected(&m->table, file, error);
-    if (status == VIT_OK) status = load_tensors(m, file, packs, backbone, error);
+    if (status == VIT_OK) status = load_tensors(m, file, packs, spare, backbone, error);
     if (status != VIT_OK) vit_model_file_clear(m);
     return status;
+}
+
+vit_status vit_model_file_load(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
+                               size_t spare, vit_error *error) {
+    return load(m, file, packs, spare, NULL, error);
+}
+
+vit_status vit_model_file_join(vit_model_file *m, const vit_tensors *file, const vit_exec *packs,
+                               vit_model_file *backbone, vit_error *error) {
+    return load(m, file, packs, 0, backbone, error);
 }
 
 void vit_model_file_clear(vit_model_file *m) {

@@ -46,18 +46,21 @@ bool vit_model_file_is_checkpoint(const vit_tensors *file);
  * optimiser's tensors are ignored, and if it has an average of the weights, that is the model.
  * packs: the linear layers' weights are packed with it, in its precision, one after the other, so
  * that there never is more than one copy of all and one tensor more; NULL: all are among the
- * values. *out is freed by vit_model_file_clear. Errors: MISMATCH, FORMAT, UNSUPPORTED for a file
- * that is no model file, MEMORY. */
+ * values. spare: words for which the packed weights get room after them (vit_model_file_join). *out
+ * is freed by vit_model_file_clear. Errors: MISMATCH, FORMAT, UNSUPPORTED for a file that is no
+ * model file, MEMORY. */
 vit_status vit_model_file_load(vit_model_file *out, const vit_tensors *file, const vit_exec *packs,
-                               vit_error *error);
+                               size_t spare, vit_error *error);
 
-/* The same of a file with the tensors of the head alone: all others are the backbone's, none of
- * which are packed. */
+/* The same of a file with the tensors of the head alone: all others are the backbone's, which was
+ * loaded with the same `packs` and the file's spare words. Its packed weights become those of *out.
+ */
 vit_status vit_model_file_join(vit_model_file *out, const vit_tensors *file, const vit_exec *packs,
-                               const vit_model_file *backbone, vit_error *error);
+                               vit_model_file *backbone, vit_error *error);
 
-/* The height and width of the network's input that the file's config asks for. */
-vit_status vit_model_file_size(size_t *height, size_t *width, const vit_tensors *file,
+/* What the file's config asks for: the height and width of the network's input, and of the packed
+ * head the words, at most. */
+vit_status vit_model_file_size(size_t *height, size_t *width, size_t *head, const vit_tensors *file,
                                vit_error *error);
 
 /* The memory of a model while its tensors are loaded one by one. */
@@ -80,10 +83,11 @@ const vit_exec *vit_packs_for(vit_exec *room, const vit_exec *packs, const vit_t
  */
 vit_stored vit_stored_of(vit_dtype dtype);
 
-/* Allocates the memory of model->table, whose rows say by `stored` how they are in a file; packs as
- * for vit_model_file_load. Errors: MEMORY. */
+/* Allocates the memory of model->table, whose rows say by `stored` how they are in a file; packs
+ * and spare as for vit_model_file_load. Packed weights that the model has already it keeps. Errors:
+ * MEMORY. */
 vit_status vit_store_open(vit_store *out, vit_model_file *model, const vit_exec *packs,
-                          vit_error *error);
+                          size_t spare, vit_error *error);
 
 /* Where the elements of p, a row of the table, are to be written: [p->count]. */
 float *vit_store_place(const vit_store *store, const vit_parameter *p);

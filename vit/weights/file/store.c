@@ -19,10 +19,10 @@ const vit_exec *vit_packs_for(vit_exec *room, const vit_exec *packs, const vit_t
     return packs;
 }
 
-static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *packs,
+static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *packs, size_t spare,
                               vit_error *error) {
     vit_table_store(&m->table);
-    const size_t words = vit_table_words(&m->table, packs->precision);
+    const size_t words = vit_table_words(&m->table, packs->precision) + spare;
     size_t largest = 0, outputs = 0;
     for (size_t i = 0; i < m->table.count; i++) {
         if (!vit_is_weight(&m->table.rows[i])) continue;
@@ -30,8 +30,9 @@ static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *p
         outputs = vit_max(outputs, m->table.rows[i].shape[0]);
     }
     vit_table_omit_weights(&m->table);
-    m->packed = (vit_packed_weights){.precision = packs->precision,
-                                     .transposed = vit_alloc_unset(words, sizeof(float))};
+    if (!m->packed.transposed)
+        m->packed = (vit_packed_weights){.precision = packs->precision,
+                                         .transposed = vit_alloc_unset(words, sizeof(float))};
     s->largest = largest;
     s->outputs = outputs;
     s->rooms = vit_min((size_t)packs->threads, MOST_ROOMS);
@@ -41,10 +42,10 @@ static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *p
     return vit_fail_memory(error, "the weights", (words + s->rooms * largest) * sizeof(float));
 }
 
-vit_status vit_store_open(vit_store *s, vit_model_file *m, const vit_exec *packs,
+vit_status vit_store_open(vit_store *s, vit_model_file *m, const vit_exec *packs, size_t spare,
                           vit_error *error) {
     *s = (vit_store){.table = &m->table, .packs = packs, .rooms = 1};
-    const vit_status status = packs ? make_panels(s, m, packs, error) : VIT_OK;
+    const vit_status status = packs ? make_panels(s, m, packs, spare, error) : VIT_OK;
     if (status == VIT_OK) m->values = vit_alloc(m->table.size, sizeof(float));
     if (status == VIT_OK && !m->values)
         return vit_fail_memory(error, "the weights", m->table.size * sizeof(float));

@@ -24,7 +24,7 @@ const char *lecture_open(const uint8_t *bytes, size_t size) {
     vit_tensors *file;
     vit_model_file model = {0};
     vit_status status = vit_tensors_parse(&file, bytes, size, "the page's model", &error);
-    if (status == VIT_OK) status = vit_model_file_load(&model, file, NULL, &error);
+    if (status == VIT_OK) status = vit_model_file_load(&model, file, NULL, 0, &error);
     if (status == VIT_OK) status = vit_lecture_new(&lecture, &model, &error);
     vit_model_file_clear(&model);
     if (file) vit_tensors_close(file);
