@@ -3,8 +3,10 @@
  * work is done where no thread can be started, and in children of fork. */
 #define _GNU_SOURCE /* sched_getcpu, setgroups */
 #include "tests/support/unit.h"
+#include "vit/base/helpers.h"
 #include "vit/base/parallel.h"
 #include <grp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -171,6 +173,59 @@ static int host_computes(void) {
     return counts[0] == 1 ? child_computes() : -1;
 }
 
+/* ---- threads of our own ---- */
+
+typedef struct crew {
+    pthread_t ids[4];
+    int size, within;
+} crew;
+
+static void tell_size(void *context, int thread, int size) {
+    if (thread == 0) *(int *)context = size;
+}
+
+static void enlist(void *context, int thread, int size) {
+    crew *c = context;
+    c->ids[thread] = pthread_self();
+    if (thread == 1) vit_helpers_run(4, tell_size, &c->within);
+    if (thread == 0) c->size = size;
+}
+
+static void test_helpers_stay(void **state) {
+    crew first = {0}, second = {0};
+    vit_helpers_run(4, enlist, &first);
+    vit_helpers_run(4, enlist, &second);
+    assert_int_equal(first.size, 4);
+    assert_int_equal(first.within, 1);
+    assert_int_equal(second.size, 4);
+    for (int i = 1; i < 4; i++) {
+        int found = 0;
+        for (int j = 1; j < 4; j++) found += pthread_equal(first.ids[i], second.ids[j]) != 0;
+        assert_int_equal(found, 1);
+    }
+}
+
+static void *count_alone(void *context) {
+    for (int i = 0; i < 50; i++) {
+        int size = 0;
+        vit_helpers_run(3, tell_size, &size);
+        if (size == 0) return NULL;
+    }
+    return context;
+}
+
+static void test_several_threads_have_helpers(void **state) {
+    pthread_t callers[4];
+    int done;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&callers[i], NULL, count_alone, &done), 0);
+    for (int i = 0; i < 4; i++) {
+        void *result = NULL;
+        assert_int_equal(pthread_join(callers[i], &result), 0);
+        assert_ptr_equal(result, &done);
+    }
+}
+
 static int answer(const char *question) {
     if (strcmp(question, "most") == 0) return vit_threads_most();
     if (strcmp(question, "places") == 0) return places_used();
@@ -193,6 +248,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_no_memory_for_a_thread),
         cmocka_unit_test(test_children_of_fork_compute),
         cmocka_unit_test(test_children_of_a_host_with_openmp_compute),
+        cmocka_unit_test(test_helpers_stay),
+        cmocka_unit_test(test_several_threads_have_helpers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

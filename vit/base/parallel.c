@@ -2,6 +2,7 @@
 
 #include "vit/base/cpu.h"
 #include "vit/base/fpmode.h"
+#include "vit/base/helpers.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 
@@ -19,13 +20,6 @@ typedef struct share {
 } share;
 
 #define MOST_SHARES 64
-
-/* A thread that waits polls: first SPINS times without a pause (some ten microseconds), then YIELDS
- * times with its processor offered to others in between (some hundred microseconds), then with a
- * NAP in between. */
-#define SPINS 10000
-#define YIELDS 300
-#define NAP 5e-5 /* seconds */
 
 typedef struct work {
     share shares[MOST_SHARES];
@@ -59,77 +53,36 @@ static void run_work(work *w, int thread) {
     atomic_fetch_add_explicit(&w->arrived, 1, memory_order_release);
 }
 
-/* Waits until *place is `value`. */
-static void wait_for(const atomic_size_t *place, size_t value) {
-    for (size_t polls = 0; atomic_load_explicit(place, memory_order_acquire) != value; polls++) {
-        if (polls < SPINS) continue;
-        if (polls < SPINS + YIELDS)
-            vit_yield();
-        else
-            vit_nap(NAP);
-    }
-}
-
 /* ---- regions: some threads that do a part of something at the same time ---- */
 
-/* What each of `size` threads does, numbered from 0, the caller. */
-typedef void region_part(void *context, int thread, int size);
-
+#ifdef _OPENMP
 /* OpenMP ends the process if it cannot start a thread or has no memory, and in a child of fork it
  * waits for threads that only the parent has. Where that could happen, threads are our own: as many
  * as can be started. */
-typedef struct region {
-    region_part *part;
-    void *context;
-    atomic_size_t size; /* 0: not yet known */
-} region;
-
-typedef struct member {
-    region *region;
-    int thread;
-    pthread_t id;
-} member;
-
-static void *join_in(void *context) {
-    const member *m = context;
-    size_t size;
-    for (size_t polls = 0; (size = atomic_load(&m->region->size)) == 0; polls++)
-        if (polls > SPINS) vit_yield();
-    m->region->part(m->region->context, m->thread, (int)size);
-    return NULL;
-}
-
-#define MOST_MEMBERS 1024
-
-/* A region of our own threads, at most `threads`; returns how many there were, 1 or more. */
-static int run_own(int threads, region_part *part, void *context) {
-    region r = {.part = part, .context = context};
-    member others[MOST_MEMBERS];
-    int size = 1;
-    while (size < threads && size <= MOST_MEMBERS) {
-        member *m = &others[size - 1];
-        *m = (member){.region = &r, .thread = size};
-        if (pthread_create(&m->id, NULL, join_in, m) != 0) break;
-        size++;
-    }
-    atomic_store(&r.size, (size_t)size);
-    part(context, 0, size);
-    for (int i = 1; i < size; i++) pthread_join(others[i - 1].id, NULL);
-    return size;
-}
-
-static void do_nothing(void *context, int thread, int size) {
-    (void)context, (void)thread, (void)size;
-}
-
-int vit_threads_to_be_had(int wanted) {
-    return run_own(wanted, do_nothing, NULL);
-}
 
 /* Set in the children of fork: the pool of OpenMP is the parent's. */
 static atomic_bool is_forked;
 
-#ifdef _OPENMP
+/* Waits until it is true: all threads that can be started have been. */
+static void *wait_for_all(void *context) {
+    for (const atomic_bool *all = context; !atomic_load(all);) vit_yield();
+    return NULL;
+}
+
+#define MOST_TRIED 1024
+
+int vit_threads_to_be_had(int wanted) {
+    pthread_t others[MOST_TRIED];
+    atomic_bool all = false;
+    int size = 1;
+    while (size < wanted && size <= MOST_TRIED &&
+           pthread_create(&others[size - 1], NULL, wait_for_all, &all) == 0)
+        size++;
+    atomic_store(&all, true);
+    for (int i = 1; i < size; i++) pthread_join(others[i - 1], NULL);
+    return size;
+}
+
 /* The threads that OpenMP keeps for this one after its last region. */
 static _Thread_local int kept_by_openmp;
 
@@ -163,7 +116,7 @@ static int wanted_threads(void) {
 }
 
 /* Does the parts of at most `threads` threads, and returns when all have ended. */
-static void run_region(int threads, region_part *part, void *context) {
+static void run_region(int threads, vit_region_part *part, void *context) {
     if (omp_get_active_level() >= omp_get_max_active_levels()) {
         part(context, 0, 1); /* in a region of the host, which has no regions within */
     } else if (openmp_is_safe(threads)) {
@@ -174,10 +127,24 @@ static void run_region(int threads, region_part *part, void *context) {
             part(context, thread, size);
         }
     } else {
-        run_own(threads, part, context);
+        vit_helpers_run(threads, part, context);
     }
 }
+
+static void forget_openmp(void) {
+    atomic_store(&is_forked, true);
+}
 #else /* a compiler without OpenMP, as Emscripten */
+static void tell_size(void *context, int thread, int size) {
+    if (thread == 0) *(int *)context = size;
+}
+
+int vit_threads_to_be_had(int wanted) {
+    int size = 1;
+    vit_helpers_run(wanted, tell_size, &size);
+    return size;
+}
+
 static int bound_processors(void) {
     return 0;
 }
@@ -186,8 +153,11 @@ static int wanted_threads(void) {
     return vit_threads_most();
 }
 
-static void run_region(int threads, region_part *part, void *context) {
-    run_own(threads, part, context);
+static void run_region(int threads, vit_region_part *part, void *context) {
+    vit_helpers_run(threads, part, context);
+}
+
+static void forget_openmp(void) {
 }
 #endif
 
@@ -204,7 +174,7 @@ typedef struct team {
 static _Thread_local team *idle_team;
 
 static void forget_threads(void) {
-    atomic_store(&is_forked, true);
+    forget_openmp();
     idle_team = NULL;
 }
 
@@ -220,7 +190,7 @@ static void give_out(team *t, work *w) {
 
 static void follow(team *t, int thread) {
     for (size_t next = 1;; next++) {
-        wait_for(&t->given_out, next);
+        vit_wait_for(&t->given_out, next);
         if (!t->work) return;
         run_work(t->work, thread);
     }
@@ -230,7 +200,7 @@ static void lead(team *t, work *w) {
     idle_team = NULL; /* while it works */
     give_out(t, w);
     run_work(w, 0);
-    wait_for(&w->arrived, t->size);
+    vit_wait_for(&w->arrived, t->size);
     idle_team = t;
 }
 
@@ -265,7 +235,7 @@ void vit_with_team(int threads, vit_team_body *body, void *context) {
 static void work_part(void *context, int thread, int size) {
     work *w = context;
     run_work(w, thread);
-    wait_for(&w->arrived, (size_t)size);
+    vit_wait_for(&w->arrived, (size_t)size);
 }
 
 void vit_parallel(int threads, size_t count, vit_task *task, void *context) {

@@ -8,7 +8,8 @@
  * OpenMP cannot report that there are no threads or no memory: it ends the process. And after fork
  * its threads are missing in the child. So threads are our own in a child of fork, under a limit of
  * the address space (RLIMIT_AS), and when a trial shows that too few can be started; then they are
- * as many as there are, if need be the calling thread alone. Results do not depend on it. */
+ * as many as there are, if need be the calling thread alone (helpers.h). Compilers without OpenMP
+ * have these alone. Results do not depend on it. */
 #ifndef VIT_BASE_PARALLEL_H
 #define VIT_BASE_PARALLEL_H
 
