@@ -44,8 +44,8 @@ X86    := $(findstring 86,$(TRIPLE))
 SYSTEM ?= $(if $(findstring mingw,$(TRIPLE)),windows,$(if $(or $(findstring darwin,$(TRIPLE)), \
   $(findstring macos,$(TRIPLE))),macos))
 
-# WASM is the compiler for WebAssembly, as scripts/wasm gives it; Emscripten links, and node runs
-# the programs.
+# WASM is the compiler for WebAssembly, as scripts/wasm gives it, with THREADS=yes for threads;
+# Emscripten links, and node runs the programs.
 PLACE   = -fPIC
 MACHINE = $(if $(SYSTEM),-pthread,-fopenmp)
 ifneq ($(WASM),)
@@ -57,9 +57,11 @@ TIFF = no
 HEIF = no
 SERVE = no
 PLACE   =
-MACHINE = -msimd128
-NODE_FLAGS = -sNODERAWFS=1 -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sEXIT_RUNTIME=1 \
-  -sTOTAL_STACK=5MB --pre-js scripts/wasm_node.js
+MACHINE = -msimd128 $(if $(THREADS),-pthread)
+WASM_FLAGS = -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=5MB \
+  $(if $(THREADS),-Wno-pthreads-mem-growth --js-library scripts/wasm_threads.js \
+  -sPTHREAD_POOL_SIZE=Module.threads-1 -sPTHREAD_POOL_SIZE_STRICT=2)
+NODE_FLAGS = -sNODERAWFS=1 -sEXIT_RUNTIME=1 $(WASM_FLAGS) --pre-js scripts/wasm_node.js
 $(BUILD)/bin/% $(BUILD)/tests/%: LDFLAGS += $(NODE_FLAGS)
 endif
 
@@ -164,17 +166,18 @@ static:
 # The page that needs no server, in one folder: that of vit-serve, and the server in a worker.
 WEB       = build/web
 WEB_PAGE  = vit/cli/serve/answer/page
-WEB_FILES = $(addprefix $(WEB)/,index.html page.css page.js teach.js local.js worker.js vit.js \
-  vit-fused.js models/mnist.safetensors models/fashion.safetensors)
-WEB_FLAGS = -sMODULARIZE=1 -sEXPORT_NAME=createVit -sENVIRONMENT=worker -sALLOW_MEMORY_GROWTH=1 \
-  -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=5MB -sFORCE_FILESYSTEM=1 -sEXPORTED_FUNCTIONS=_malloc,_free \
+WEB_FILES = $(addprefix $(WEB)/,index.html page.css page.js teach.js local.js worker.js isolate.js \
+  models/mnist.safetensors models/fashion.safetensors)
+WEB_FLAGS = -sMODULARIZE=1 -sEXPORT_NAME=createVit -sENVIRONMENT=worker $(WASM_FLAGS) \
+  -sFORCE_FILESYSTEM=1 -sEXPORTED_FUNCTIONS=_malloc,_free \
   -sEXPORTED_RUNTIME_METHODS=FS,UTF8ToString
-web: $(WEB_FILES)
+MANY      = $(if $(THREADS),-threads)
+web: $(if $(THREADS),,$(WEB_FILES)) $(WEB)/vit$(MANY).js $(WEB)/vit-fused$(MANY).js
 WEB_OBJ   = $(call obj,vit/cli/web/web.c $(CLI_SRC) \
   $(filter-out %/http.c %/listen.c %/vit-serve.c,$(SERVE_SRC))) \
   $(patsubst %,$(BUILD)/obj/%.o,$(filter-out serve_models,$(SERVE_PARTS))) \
   $(BUILD)/lib/libvit.a
-$(WEB)/vit.js: $(WEB_OBJ)
+$(WEB)/vit$(MANY).js: $(WEB_OBJ)
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CFLAGS) -o $@ $^ -g0 $(WEB_FLAGS) $(LDFLAGS) $(LIBS)
 # Where an engine has the fused multiply-add of relaxed SIMD, the worker takes this module.
@@ -182,7 +185,8 @@ FUSED = $(BUILD)/obj/vit/kernels/fused.o
 $(FUSED): vit/kernels/kernels_simd128.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS) -mrelaxed-simd -MMD -MP -MT $@ -c -o $@ $<
-$(WEB)/vit-fused.js: $(FUSED) $(WEB_OBJ)
+$(WEB)/vit-fused$(MANY).js: $(FUSED) $(WEB_OBJ)
+	@mkdir -p $(@D)
 	$(LINK) $(ALL_CFLAGS) -mrelaxed-simd -o $@ $^ -g0 $(WEB_FLAGS) $(LDFLAGS) $(LIBS)
 	scripts/wasm_fused.py $(@:.js=.wasm)
 $(WEB)/index.html: $(WEB_PAGE)/page.html vit/cli/web/head.html vit/cli/web/train.html

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The page of build/web in Chromium, compared with the programs of this machine; called by
-scripts/test-wasm. usage: tests/web/page.py [STEPS | speed]"""
+scripts/test-wasm: on one thread, on two and on three, isolated by its host, by its service worker
+and not. usage: tests/web/page.py [STEPS | speed]"""
 import functools
 import hashlib
 import http.server
@@ -30,16 +31,27 @@ def check(what, holds, found=""):
 
 
 class Files(http.server.SimpleHTTPRequestHandler):
-    """A folder of static files; `log` has what was asked for."""
-    log = []
+    """A folder of static files, with the headers that isolate a page or without them."""
+    def __init__(self, *words, headers, **named):
+        self.isolating = headers
+        super().__init__(*words, **named)
+
+    def end_headers(self):
+        for header in self.isolating:
+            self.send_header(*header)
+        super().end_headers()
 
     def log_message(self, form, *values):
-        self.log.append(self.path)
+        pass
 
 
-def serve(folder):
+ISOLATING = (("Cross-Origin-Opener-Policy", "same-origin"),
+             ("Cross-Origin-Embedder-Policy", "require-corp"))
+
+
+def serve(folder, headers):
     server = http.server.ThreadingHTTPServer(
-        ("127.0.0.1", 0), functools.partial(Files, directory=folder))
+        ("127.0.0.1", 0), functools.partial(Files, directory=folder, headers=headers))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return f"http://127.0.0.1:{server.server_port}/"
 
@@ -58,7 +70,7 @@ def here(*words):
     return run.stdout
 
 
-def answers(page, folder):
+def answers(page):
     """The page's own answer to pictures is that of vit-classify, to the last digit."""
     for name in ("image_rgb.png", "image_progressive.jpg", "image_exif_6.jpg"):
         path = f"tests/fixtures/{name}"
@@ -111,11 +123,15 @@ def teaching(page):
     check("it is taught two classes", said == [1, "light"], said)
 
 
-def training(page, work):
+def trained(work, threads):
+    """The SHA-256 of the model of vit-train."""
     model = os.path.join(work, "model")
     here("vit-train", "--data", "digits", "--preset", "digits", "--steps", STEPS, "--seed", "0",
-         "--out", model)
-    digest = hashlib.sha256(open(model, "rb").read()).hexdigest()
+         "--threads", str(threads), "--overwrite", "--out", model)
+    return hashlib.sha256(open(model, "rb").read()).hexdigest()
+
+
+def training(page, digest, threads):
     page.get(f"document.querySelector('#train-steps').value = {STEPS}")
     page.click("#train-start")
     wait_long(page, "document.querySelector('#trained').textContent.includes('loss')", 900)
@@ -125,7 +141,11 @@ def training(page, work):
     check("the page answers while it trains", frame < 2000, frame)
     wait_long(page, "document.querySelector('#trained').dataset.sha256", 1800)
     made = page.get("document.querySelector('#trained').dataset.sha256")
-    check(f"{STEPS} steps give the model of vit-train, {digest[:16]}", made == digest, made)
+    check(f"{STEPS} steps, {threads}, give the model of vit-train, {digest[:16]}", made == digest,
+          made)
+
+
+def use(page):
     page.click("#train-use")
     page.wait("document.querySelector('#model').value === 'trained'")
     page.wait("document.querySelector('#answer').textContent.trim() !== ''")
@@ -133,26 +153,59 @@ def training(page, work):
           page.get("fetch('v2/models').then((r) => r.json()).then((s) => s.models.length)") == 3)
 
 
-def speed(page):
-    """Milliseconds of an answer, pictures a second of a training; the same of vit-bench, one
-    thread."""
+def visit(page, url, threads):
+    """The page says that it computes so."""
+    page.go(url)
+    wait_long(page, "document.querySelectorAll('#model option').length > 0", 300)
+    found = page.get("document.querySelector('#threads').textContent")
+    check(f"{url}: {threads}", found == threads, found)
+
+
+def speed(browser, page, url):
+    """Milliseconds of an answer, pictures a second of a training, on one thread and on two; the
+    same of vit-bench."""
     data = list(open("tests/fixtures/image_rgb.png", "rb").read())
-    print(page.get(f"""(async () => {{
-        const body = new Blob([new Uint8Array({data})]), times = [];
-        for (let i = 0; i < 200; i++) {{
-            const start = performance.now();
-            await (await fetch("predictions/mnist", {{ method: "POST", body }})).json();
-            times.push(performance.now() - start);
-        }}
-        times.sort((a, b) => a - b);
-        return `an answer of mnist: ${{times[100].toFixed(2)}} ms`;
-    }})()"""))
-    page.get("document.querySelector('#train-steps').value = 20")
-    page.click("#train-start")
-    wait_long(page, "document.querySelector('#trained').dataset.sha256", 300)
-    print("training:", page.get("document.querySelector('#trained').textContent"))
-    print(here("vit-bench", "train", "--preset", "digits", "--threads", "1"))
-    print(here("vit-bench", "infer", "--preset", "mnist", "--threads", "1"))
+    print(browser.call("Browser.getVersion")["product"])
+    for threads in (1, 2):
+        visit(page, f"{url}?threads={threads}", f"{threads} thread{'s'[:threads - 1]}")
+        print(page.get(f"""(async () => {{
+            const body = new Blob([new Uint8Array({data})]), times = [];
+            for (let i = 0; i < 200; i++) {{
+                const start = performance.now();
+                await (await fetch("predictions/mnist", {{ method: "POST", body }})).json();
+                times.push(performance.now() - start);
+            }}
+            times.sort((a, b) => a - b);
+            return `an answer of mnist: ${{times[100].toFixed(2)}} ms`;
+        }})()"""))
+        page.get("document.querySelector('#train-steps').value = 20")
+        page.click("#train-start")
+        wait_long(page, "document.querySelector('#trained').dataset.sha256", 300)
+        print("training:", page.get("document.querySelector('#trained').textContent"))
+        for words in (("train", "--preset", "digits"), ("infer", "--preset", "mnist")):
+            print(here("vit-bench", *words, "--threads", str(threads)))
+
+
+def compare(page, work, isolated, plain):
+    digest = trained(work, 1)
+    check("vit-train has the same bytes on two threads", trained(work, 2) == digest)
+    visit(page, isolated + "?threads=2", "2 threads")
+    answers(page)
+    drawing(page)
+    teaching(page)
+    training(page, digest, "2 threads")
+    use(page)
+    page.shot("build/wasm/page.png", whole=True)
+    visit(page, isolated + "?threads=3", "3 threads")
+    training(page, digest, "3 threads")
+    visit(page, plain + "?threads=1", "1 thread")
+    answers(page)
+    training(page, digest, "1 thread")
+    visit(page, plain + "?threads=2", "2 threads") # the service worker isolates it
+    answers(page)
+    check("nothing was asked of another place",
+          all(asked.startswith((isolated, plain)) for asked in page.requests), page.requests)
+    check("the console is silent", not page.console, page.console)
 
 
 def main():
@@ -160,20 +213,12 @@ def main():
         print("ok 1 - the page in Chromium # SKIP no Chromium")
         return
     with Browser() as browser, tempfile.TemporaryDirectory() as work:
-        url = serve("build/web")
-        page = browser.open(url)
-        page.wait("document.querySelectorAll('#model option').length > 0", 300)
+        isolated, plain = serve("build/web", ISOLATING), serve("build/web", ())
+        page = browser.open(isolated + "?threads=1")
         if sys.argv[1:] == ["speed"]:
-            speed(page)
-            return
-        answers(page, work)
-        drawing(page)
-        teaching(page)
-        training(page, work)
-        page.shot("build/wasm/page.png", whole=True)
-        check("nothing was asked of another place",
-              all(asked.startswith(url) for asked in page.requests), page.requests)
-        check("the console is silent", not page.console, page.console)
+            speed(browser, page, isolated)
+        else:
+            compare(page, work, isolated, plain)
 
 
 main()

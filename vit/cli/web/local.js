@@ -1,6 +1,37 @@
 "use strict";
 /* The page of vit-serve without a server: what it would send is answered by a worker, here. */
 (() => {
+/* ---- threads: where the page is isolated, at most as many ---- */
+
+const MOST_THREADS = 8;
+const wanted = Number(new URLSearchParams(location.search).get("threads")) ||
+  navigator.hardwareConcurrency || 1;
+
+/* Lets a service worker add the headers that the host does not send, and loads the page again. Once
+   in a session: where that does not help, there is one thread. */
+async function isolate() {
+  if (self.crossOriginIsolated || wanted === 1 || sessionStorage.getItem("isolated")) return;
+  sessionStorage.setItem("isolated", "once");
+  await navigator.serviceWorker.register("isolate.js");
+  await navigator.serviceWorker.ready;
+  location.reload();
+  await new Promise(() => {});
+}
+
+function startWorker() {
+  const threads = self.crossOriginIsolated ? Math.min(wanted, MOST_THREADS) : 1;
+  return new Worker("worker.js?threads=" + threads);
+}
+
+function showThreads(count) {
+  const isAsked = self.crossOriginIsolated || wanted === 1;
+  at("threads").textContent = count > 1 ? count + " threads"
+    : isAsked ? "1 thread" : "1 thread, as this page is not isolated";
+}
+
+/* ---- requests ---- */
+
+const at = (id) => document.getElementById(id);
 const waiting = new Map();
 let worker, ready, number = 0;
 
@@ -13,8 +44,9 @@ function post(message) {
 
 function begin(models) {
   if (worker) worker.terminate();
-  worker = new Worker("worker.js");
+  worker = startWorker();
   worker.onmessage = ({ data }) => {
+    if (data.threads) { showThreads(data.threads); return; }
     const { done, fail } = waiting.get(data.id);
     waiting.delete(data.id);
     if (data.error) fail(new Error(data.error)); else done(data.reply);
@@ -30,7 +62,7 @@ function begin(models) {
 /* NAME: null for a model of this folder, or the bytes of one. */
 const models = {};
 for (const name of document.currentScript.dataset.models.split(" ")) models[name] = null;
-begin(models);
+ready = isolate().catch(() => {}).then(() => begin(models));
 
 window.fetch = async (path, options = {}) => {
   const asked = new Request(new URL(path, "http://page/"), { ...options, cache: "default" });
@@ -44,7 +76,6 @@ window.fetch = async (path, options = {}) => {
 
 /* ---- training ---- */
 
-const at = (id) => document.getElementById(id);
 let trainer = null, trained = null, losses = [], shown = "";
 
 function tell(text, isBad) {
@@ -96,7 +127,7 @@ function train() {
   at("train-stop").disabled = false;
   at("train-start").disabled = true;
   tell("starting ...");
-  trainer = new Worker("worker.js");
+  trainer = startWorker();
   trainer.onmessage = ({ data }) => {
     if (data.event) onEvent(data.event);
     if (data.error) { stop(); tell(data.error, true); }

@@ -3,7 +3,7 @@
    (web.c), or trains. Everything comes from the folder of this file. */
 
 const text = new TextDecoder(), bytesOf = new TextEncoder();
-let web = null; // the module of web.c
+let web = null, shared = null; // the module of web.c, and its memory if it has threads
 
 /* Whether the engine has a fused multiply-add, and does not round the product: a module whose one
    function is f32x4.relaxed_madd of three numbers, in lane 0. */
@@ -26,11 +26,37 @@ async function download(path) {
   return new Uint8Array(await reply.arrayBuffer());
 }
 
+/* Memory for threads. Engines differ in how much they promise; null: none. */
+function sharedMemory() {
+  for (const gigabytes of [4, 2, 1, .5]) {
+    try {
+      return new WebAssembly.Memory({ initial: 256, maximum: gigabytes * 16384, shared: true });
+    } catch { /* less, then */ }
+  }
+  return null;
+}
+
+/* The module for this engine, with as many threads as the page wants, or one. */
+async function load() {
+  const wanted = Number(new URLSearchParams(location.search).get("threads"));
+  const kind = isFused() ? "vit-fused" : "vit";
+  shared = wanted > 1 ? sharedMemory() : null;
+  const script = kind + (shared ? "-threads.js" : ".js"), threads = shared ? wanted : 1;
+  importScripts(script);
+  web = await createVit(shared ? { wasmMemory: shared, mainScriptUrlOrBlob: script, threads } : {});
+  postMessage({ threads });
+}
+
+/* The module's memory now: it grows, on any thread. */
+function memory() {
+  return shared ? new Uint8Array(shared.buffer) : web.HEAPU8;
+}
+
 /* A copy in the module's memory, ended by zero; to be freed. */
-function put(module, bytes) {
-  const at = module._malloc(bytes.length + 1);
-  module.HEAPU8.set(bytes, at);
-  module.HEAPU8[at + bytes.length] = 0;
+function put(bytes) {
+  const at = web._malloc(bytes.length + 1);
+  memory().set(bytes, at);
+  memory()[at + bytes.length] = 0;
   return at;
 }
 
@@ -41,7 +67,7 @@ async function start(models) {
     web.FS.writeFile("/models/" + name, bytes || await download("models/" + name + ".safetensors"));
     lines.push(name + "=/models/" + name);
   }
-  const list = put(web, bytesOf.encode(lines.join("\n"))), failed = web._web_start(list);
+  const list = put(bytesOf.encode(lines.join("\n"))), failed = web._web_start(list);
   web._free(list);
   if (failed) throw new Error(web.UTF8ToString(failed));
 }
@@ -52,20 +78,20 @@ function answer(asked) {
   for (const [name, value] of url.searchParams)
     given.push(name + "=" + value.replace(/\n/g, " "));
   const parts = [asked.method, decodeURIComponent(url.pathname), given.join("\n"), asked.type]
-    .map((part) => put(web, bytesOf.encode(part)));
-  const body = asked.body.length > 0 ? put(web, asked.body) : 0;
+    .map((part) => put(bytesOf.encode(part)));
+  const body = asked.body.length > 0 ? put(asked.body) : 0;
   const status = web._web_ask(...parts, body, asked.body.length);
   const at = web._web_reply_text(), size = web._web_reply_size();
   const reply = { status, type: web.UTF8ToString(web._web_reply_type()),
-                  body: web.HEAPU8.slice(at, at + size) };
+                  body: memory().slice(at, at + size) };
   for (const part of [...parts, body]) if (part) web._free(part);
   return reply;
 }
 
 /* Trains; events are sent as they come (web.c), and at last the model. */
 async function train({ preset, steps, seed }) {
-  const out = "/trained.safetensors", name = put(web, bytesOf.encode(preset));
-  const path = put(web, bytesOf.encode(out));
+  const out = "/trained.safetensors", name = put(bytesOf.encode(preset));
+  const path = put(bytesOf.encode(out));
   const failed = web._web_train(name, steps, seed, path);
   if (failed) throw new Error(web.UTF8ToString(failed));
   const file = web.FS.readFile(out);
@@ -78,10 +104,7 @@ onmessage = (event) => {
   queue = queue.then(async () => {
     const { id, models, ask, training } = event.data;
     try {
-      if (!web) {
-        importScripts(isFused() ? "vit-fused.js" : "vit.js");
-        web = await createVit();
-      }
+      if (!web) await load();
       if (models) await start(models);
       if (training) await train(training);
       const reply = ask ? answer(ask) : null;
