@@ -157,6 +157,7 @@ typedef struct vit_model_options {
      * half or a quarter; a session in F32 is then refused, or in INT8, too. Of a file of 8-bit
      * weights (docs/formats.md), F32 means INT8; weights of 16 bits take a half in F32, too. */
     vit_precision precision;
+    int threads; /* that load it, as in vit_session_options; changes no byte */
 } vit_model_options;
 
 /* Loads a model from `path`: a model file of this library (docs/formats.md), or published weights

@@ -120,6 +120,7 @@ class vit_model_options(Structure):
         ("turn", c_int),
         ("cpu", c_char_p),
         ("precision", c_int),
+        ("threads", c_int),
     ]
 
 

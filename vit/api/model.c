@@ -177,14 +177,15 @@ static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes
     int threads;
     bool in_words;
     *out = NULL;
-    vit_status status = vit_choose(&kernels, &threads, o->cpu, 1, o->precision, error);
+    vit_status status = vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, error);
     if (status == VIT_OK)
         status = take_words(&words, &in_words, bytes ? NULL : path, o, &templates, error);
     if (status != VIT_OK) {
         vit_word_head_clear(&words);
         return status;
     }
-    const vit_exec packs = {.kernels = kernels, .threads = 1, .precision = o->precision};
+    const vit_exec packs = {
+        .kernels = kernels, .threads = threads, .precision = o->precision};
     const vit_wanted wanted = {.config = o->config,
                                .as = o->as,
                                .labels = in_words ? NULL : o->labels,

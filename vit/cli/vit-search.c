@@ -77,7 +77,7 @@ static vit_cpu highest_cpu(void) {
 /* Loads a model and makes a session for it. */
 static vit_status open_model(vit_model **model, vit_session **session, const char *name,
                              const settings *s, vit_error *error) {
-    const vit_model_options opening = {.cpu = vit_chosen_cpu()};
+    const vit_model_options opening = {.cpu = vit_chosen_cpu(), .threads = threads_of(s)};
     const vit_session_options choice = {.threads = threads_of(s), .cpu = vit_chosen_cpu()};
     vit_status status = vit_load_named_model(model, name, &opening, error);
     return status == VIT_OK ? vit_session_new(session, *model, &choice, error) : status;

@@ -94,7 +94,8 @@ static vit_status teach(const vit_command *command, const vit_teach_call *c, vit
     const vit_model_options opening = {.config = c->config,
                                        .height = c->size.height,
                                        .width = c->size.width,
-                                       .cpu = vit_chosen_cpu()};
+                                       .cpu = vit_chosen_cpu(),
+                                       .threads = c->threads};
     const vit_teach_options options = {.head = c->head,
                                        .balance = c->balance,
                                        .views = c->views,

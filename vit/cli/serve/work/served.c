@@ -56,8 +56,11 @@ static void open_words(serve_model *m, const char *path, const serve_models_opti
 static vit_status open_model(serve_model **out, const serve_models *models, size_t place,
                              vit_error *error) {
     const serve_models_options *o = &models->options;
-    const vit_model_options opening = {
-        .turn = o->turn, .cpu = o->cpu, .precision = o->precision, .labels = o->labels};
+    const vit_model_options opening = {.turn = o->turn,
+                                       .cpu = o->cpu,
+                                       .precision = o->precision,
+                                       .labels = o->labels,
+                                       .threads = o->threads};
     const vit_session_options all = {
         .threads = o->threads, .cpu = o->cpu, .precision = o->precision};
     serve_model *m = vit_alloc(1, sizeof *m);
