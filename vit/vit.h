@@ -157,7 +157,9 @@ typedef struct vit_model_options {
      * half or a quarter; a session in F32 is then refused, or in INT8, too. Of a file of 8-bit
      * weights (docs/formats.md), F32 means INT8; weights of 16 bits take a half in F32, too. */
     vit_precision precision;
-    int threads; /* that load it, as in vit_session_options; changes no byte */
+    int threads;   /* that load it, as in vit_session_options; changes no byte */
+    bool in_place; /* float32 weights stay in the file, which must not change: loaded much sooner,
+                      each answer up to a tenth later. Not with BF16, INT8 or bytes in memory */
 } vit_model_options;
 
 /* Loads a model from `path`: a model file of this library (docs/formats.md), or published weights
@@ -167,8 +169,7 @@ VIT_API vit_status vit_model_load(vit_model **out, const char *path, vit_error *
 VIT_API vit_status vit_model_load_with(vit_model **out, const char *path,
                                        const vit_model_options *options, vit_error *error);
 /* Loads a model from the bytes of such a file; they may be freed afterwards. `name` stands for the
- * file in messages. The config of published weights is options->config, since no file lies beside
- * the bytes. */
+ * file in messages. The config of published weights is options->config. */
 VIT_API vit_status vit_model_load_memory(vit_model **out, const void *bytes, size_t size,
                                          const char *name, const vit_model_options *options,
                                          vit_error *error);
@@ -297,8 +298,7 @@ VIT_API vit_status vit_classify_many(vit_session *session, const vit_picture *pi
 VIT_API vit_status vit_embed_file(vit_session *session, const char *path, float *features,
                                   vit_error *error);
 
-/* A warning about the picture classified last, such as "no ink was found on it": a constant string,
- * or NULL. */
+/* A warning about the picture classified last, "no ink was found on it": constant, or NULL. */
 VIT_API const char *vit_session_warning(const vit_session *session);
 
 /* Copies what the head received for the picture that the session classified last (of a batch, the
@@ -326,8 +326,8 @@ VIT_API void vit_top_k(const float *values, size_t count, size_t k, size_t *indi
 /* ---- pictures in memory --------------------------------------------------------------------- */
 
 /* Labelled pictures in memory, borrowed for the call. Pictures of the network's own size are taken
- * as they are; others go through the model's preprocessing (docs/data.md). A part whose count is 0
- * is absent. */
+ * as they are; others go through the model's preprocessing (docs/data.md). Count 0: no such part.
+ */
 typedef struct vit_array_part {
     const uint8_t *images; /* [count][height][width][channels], 8 bits a channel */
     const int64_t *labels; /* [count], from 0 */
@@ -517,8 +517,7 @@ typedef struct vit_train_options {
     /* an HTML page about the training: curves, confusion matrix, worst mistakes, first-layer
      * weights, what to try next. Written at the end of an epoch (every few seconds at most),
      * when the training is stopped, and at its end. A file that is not such a page is not
-     * replaced: VIT_ERROR_MISMATCH. NULL: none. Neither `report` nor `tensorboard` affects the
-     * model */
+     * replaced: VIT_ERROR_MISMATCH. Neither `report` nor `tensorboard` affects the model */
     const char *report;
     const char *tensorboard; /* a directory for TensorBoard's event files; or NULL */
     bool resume;             /* go on from the newest checkpoint whose checksum is right */

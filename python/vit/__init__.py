@@ -138,7 +138,7 @@ class Model:
         with _as_file(labels) as names:
             options = _options(_api.vit_model_options, config=config, labels=names, height=height,
                                width=width, turn=_choose(_TURNS, turn, "turn"),
-                               precision=precision)
+                               precision=precision, threads=threads)
             if isinstance(model, bytes):
                 status = _lib.vit_model_load_memory(handle, model, len(model), b"a model in memory",
                                                     options, error)

@@ -121,6 +121,7 @@ class vit_model_options(Structure):
         ("cpu", c_char_p),
         ("precision", c_int),
         ("threads", c_int),
+        ("in_place", c_bool),
     ]
 
 

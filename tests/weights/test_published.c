@@ -15,16 +15,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ROOT PUBLISHED
 #define BOUND 2e-5 /* of the largest logit */
 
-static float *logits_of(const vit_model *model) {
+static float *logits_of(const vit_model *model, vit_precision precision) {
+    const vit_session_options options = {.precision = precision};
     vit_session *session;
     vit_error error;
     float *logits = check_floats(vit_model_describe(model).classes);
-    assert_int_equal(vit_session_new(&session, model, NULL, &error), VIT_OK);
+    assert_int_equal(vit_session_new(&session, model, &options, &error), VIT_OK);
     if (vit_classify_file(session, ROOT "/picture.png", logits, &error) != VIT_OK)
         fail_msg("%s", error.message);
     vit_session_free(session);
@@ -32,6 +32,18 @@ static float *logits_of(const vit_model *model) {
 }
 
 /* ---- the same numbers ---- */
+
+/* Weights that stay in the file give the same bytes. */
+static void check_in_place(const char *path, vit_model_options how, float *logits, int precision) {
+    vit_model *model;
+    how.in_place = true;
+    assert_int_equal(vit_model_load_with(&model, path, &how, NULL), VIT_OK);
+    float *got = logits_of(model, (vit_precision)precision);
+    assert_true(check_difference(got, logits, vit_model_describe(model).classes) == 0);
+    free(logits);
+    free(got);
+    vit_model_free(model);
+}
 
 static void test_parity(void **state) {
     const char *name = *state;
@@ -47,12 +59,12 @@ static void test_parity(void **state) {
     if (options.as) assert_non_null(strstr(vit_model_describe(model).recipe, options.as));
     const size_t classes = vit_model_describe(model).classes;
     assert_int_equal(classes, json_array_size(list));
-    float *logits = logits_of(model), *want = check_floats(classes);
+    float *logits = logits_of(model, VIT_PRECISION_F32), *want = check_floats(classes);
     for (size_t i = 0; i < classes; i++) want[i] = (float)json_real_value(json_array_get(list, i));
-    const double difference = check_difference(logits, want, classes);
-    if (!(difference <= BOUND))
-        fail_msg("%s: logits differ by %.3g of the largest", name, difference);
-    free(logits);
+    const double off = check_difference(logits, want, classes);
+    if (!(off <= BOUND)) fail_msg("%s: logits differ by %.3g of the largest", name, off);
+    check_in_place(directory, options, logits, VIT_PRECISION_F32);
+    check_in_place(directory, options, logits_of(model, VIT_PRECISION_INT8), VIT_PRECISION_INT8);
     free(want);
     json_decref(expected);
     vit_model_free(model);

@@ -184,15 +184,15 @@ static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes
         vit_word_head_clear(&words);
         return status;
     }
-    const vit_exec packs = {
-        .kernels = kernels, .threads = threads, .precision = o->precision};
+    const vit_exec packs = {.kernels = kernels, .threads = threads, .precision = o->precision};
     const vit_wanted wanted = {.config = o->config,
                                .as = o->as,
                                .labels = in_words ? NULL : o->labels,
                                .words = in_words ? &words : NULL,
                                .height = o->height,
                                .width = o->width,
-                               .packs = &packs};
+                               .packs = &packs,
+                               .in_place = o->in_place && !bytes};
     const vit_fpmode host = vit_fpmode_enter();
     status = bytes ? vit_published_parse(&file, bytes, path, &wanted, error)
                    : vit_published_load(&file, path, &wanted, error);

@@ -56,7 +56,7 @@ static void copy_tensor(float *out, const vit_kernels *kernels, const vit_model_
         return;
     }
     const vit_precision precision = from->packed.precision;
-    const float *packed = from->packed.transposed + vit_packed_at(p, precision);
+    const float *packed = vit_packed_of(&from->packed, p);
     const size_t outputs = p->shape[0], inputs = p->count / outputs;
     if (p->rounds && vit_precisions[precision].scales)
         vit_int8_unpack(out, packed, outputs, inputs);

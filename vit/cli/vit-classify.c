@@ -204,7 +204,8 @@ static vit_status open_among(classifier *c, const vit_session_options *choice, v
     return status;
 }
 
-static vit_status open_classifier(classifier *c, vit_error *error) {
+/* alone: one picture is asked for, for which weights are not packed. */
+static vit_status open_classifier(classifier *c, bool alone, vit_error *error) {
     vit_session_options choice = {.threads = (int)c->settings->threads,
                                   .cpu = vit_chosen_cpu(),
                                   .precision = (vit_precision)c->settings->from.precision};
@@ -487,7 +488,9 @@ static int run(const settings *s, int pictures, char **names) {
     /* Whether OUT can be written is found out before thousands of pictures are read. */
     if (status == VIT_OK && s->out && is_first) status = vit_writer_open(&writer, s->out, &error);
     if (status == VIT_OK && s->out && is_first) vit_writer_abort(writer);
-    if (status == VIT_OK) status = open_classifier(&c, &error);
+    const bool alone =
+        pictures == 1 && vit_path_look(names[0]) != VIT_PATH_DIRECTORY && s->neighbours == 0;
+    if (status == VIT_OK) status = open_classifier(&c, alone, &error);
     status = vit_cluster_agree(c.cluster, status, &error);
     if (status == VIT_OK) status = choose_share(&c, pictures, names, &error);
     status = vit_cluster_agree(c.cluster, status, &error);

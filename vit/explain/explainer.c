@@ -92,10 +92,11 @@ static void unpack_task(size_t i, int thread, void *context) {
     const unpacking *u = context;
     const vit_kernels *kernels = u->explainer->exec.kernels;
     const size_t in = u->w->in, out = u->w->out, first = i * VIT_PANEL;
-    const size_t words = vit_stored_words(u->w->stored, in), count = vit_min(in - first, VIT_PANEL);
+    const size_t count = vit_min(in - first, VIT_PANEL);
+    const vit_operand_b b = vit_b_stored(u->w->packed, u->w->stored, in);
     float *to = u->to + first * out, block[VIT_PANEL * VIT_PANEL];
     for (size_t o = 0; o < out; o += VIT_PANEL) {
-        vit_read_panel(kernels, block, u->w->packed + o * words, u->w->stored, first, count);
+        vit_read_panel(kernels, block, &b, out, o / VIT_PANEL, first, count);
         kernels->products[VIT_PRECISION_F32]->transpose(
             to + o * VIT_PANEL, VIT_PANEL, block, VIT_PANEL, count, vit_min(out - o, VIT_PANEL));
     }

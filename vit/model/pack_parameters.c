@@ -27,6 +27,14 @@ vit_stored vit_packed_as(const vit_parameter *p, vit_precision precision) {
     return row->converts || row->scales ? VIT_STORED_FLOATS : p->stored;
 }
 
+const float *vit_packed_of(const vit_packed_weights *packed, const vit_parameter *p) {
+    const vit_precision_row *row = &vit_precisions[packed->precision];
+    if (!packed->transposed) return NULL;
+    return p->place && !row->converts && !row->scales
+               ? p->place
+               : packed->transposed + vit_packed_at(p, packed->precision);
+}
+
 size_t vit_table_words(const vit_table *table, vit_precision precision) {
     if (vit_precisions[precision].scales) return table->int8_size;
     return vit_precisions[precision].converts ? vit_words(precision, table->packed_size)
@@ -72,17 +80,16 @@ typedef struct rounding {
     size_t largest;
 } rounding;
 
-/* The packed row as floats: where it is, or made of halves in the thread's room. */
+/* The packed row as floats: where it is, or made in the thread's room. */
 static const float *floats_of(const rounding *r, const vit_parameter *row, int thread) {
     const size_t out = row->shape[0], in = row->count / out;
     const vit_stored stored = vit_packed_as(row, r->from->precision);
-    const float *from = r->from->transposed + vit_packed_at(row, r->from->precision);
-    if (!r->exec.kernels->widen[stored]) return from;
+    const float *from = vit_packed_of(r->from, row);
+    if (!vit_stored_is_made(stored)) return from;
     float *to = r->room + (size_t)thread * r->largest;
-    const size_t panels = vit_ceil_div(out, VIT_PANEL), words = vit_stored_words(stored, in);
-    for (size_t i = 0; i < panels; i++)
-        vit_read_panel(r->exec.kernels, to + i * VIT_PANEL * in, from + i * VIT_PANEL * words,
-                       stored, 0, in);
+    const vit_operand_b b = vit_b_stored(from, stored, in);
+    for (size_t i = 0; i < vit_ceil_div(out, VIT_PANEL); i++)
+        vit_read_panel(r->exec.kernels, to + i * VIT_PANEL * in, &b, out, i, 0, in);
     return to;
 }
 
@@ -108,7 +115,7 @@ vit_status vit_table_round(const vit_exec *exec, const vit_packed_weights *round
         .exec = exec_for(exec, rounded->precision), .to = rounded, .from = packed, .table = table};
     for (size_t i = 0; i < table->count; i++) {
         const vit_parameter *row = &table->rows[i];
-        if (row->packs && exec->kernels->widen[vit_packed_as(row, packed->precision)])
+        if (row->packs && vit_stored_is_made(vit_packed_as(row, packed->precision)))
             r.largest =
                 vit_max(r.largest, vit_packed_size(row->shape[0], row->count / row->shape[0]));
     }

@@ -109,11 +109,6 @@ static float *gradient(const walk *w, const vit_parameter *p) {
     return w->gradients ? w->gradients + p->offset : NULL;
 }
 
-static const float *packed_transposed(const walk *w, const vit_parameter *weight) {
-    const vit_packed_weights *p = &w->packed;
-    return p->transposed ? p->transposed + vit_packed_at(weight, p->precision) : NULL;
-}
-
 /* Layer 0 has none: of it only convolutions need dx. */
 static vit_operand_b packed_rows(const walk *w, const vit_parameter *weight) {
     const vit_packed_weights *p = &w->packed;
@@ -138,7 +133,7 @@ static void linear_shaped(walk *w, const char *layer, shape s, bool bias, vit_li
     *v = (vit_linear){.in = in,
                       .out = out,
                       .weight = value(w, p),
-                      .packed = packed_transposed(w, p),
+                      .packed = vit_packed_of(&w->packed, p),
                       .stored = vit_packed_as(p, w->packed.precision),
                       .packed_rows = packed_rows(w, p)};
     if (v->packed && p->rounds && vit_precisions[w->packed.precision].scales) {
@@ -226,7 +221,7 @@ static void text_embedding(walk *w, vit_weights *v, vit_gradients *g) {
     v->head[0] = (vit_linear){.in = c->dim,
                               .out = c->vocabulary,
                               .weight = value(w, p),
-                              .packed = packed_transposed(w, p),
+                              .packed = vit_packed_of(&w->packed, p),
                               .stored = vit_packed_as(p, w->packed.precision),
                               .packed_rows = packed_rows(w, p)};
     /* adds to the gradient that the table's rows have as the embedding */

@@ -36,6 +36,7 @@ typedef struct vit_parameter {
                        weight, too */
     bool rounds;    /* and in INT8 as 8-bit integers: it is a WEIGHT of a block */
     vit_stored stored;    /* if it packs: how it is in F32 (vit_table_store) */
+    const float *place;   /* if that is in rows: where it is; borrowed; else NULL */
     size_t packed_offset; /* if it packs: in an array of vit_table.packed_size floats */
     size_t stored_offset; /* the same in F32: in an array of vit_table.stored_size words */
     size_t int8_offset;   /* the same in INT8: in an array of vit_table.int8_size words */
@@ -104,6 +105,9 @@ typedef struct vit_packed_weights {
     float *rows;             /* W, for dx = dy W, but of layer 0; NULL: W is read where it lies */
     vit_precision precision; /* of both, and so of the products they are in */
 } vit_packed_weights;
+
+/* The weight in packed->transposed, or where it is in rows; NULL: there are none. */
+const float *vit_packed_of(const vit_packed_weights *packed, const vit_parameter *p);
 
 /* Fills the arrays of *packed from values: [table->size]. Each tensor is one task of the threads.
  */

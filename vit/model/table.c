@@ -18,7 +18,7 @@ void vit_table_store(vit_table *table) {
     for (size_t i = 0; i < table->count; i++) {
         vit_parameter *p = &table->rows[i];
         p->stored_offset = table->stored_size;
-        if (p->packs)
+        if (p->packs && !p->place)
             table->stored_size +=
                 vit_stored_words(p->stored, vit_packed_size(p->shape[0], p->count / p->shape[0]));
     }

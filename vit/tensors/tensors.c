@@ -34,6 +34,7 @@ struct vit_tensors {
     size_t count;
     void **held; /* [held_count] names and elements that vit_tensors_unstack made, owned */
     size_t held_count;
+    bool kept;
 };
 
 static const vit_container *const containers[] = {&vit_container_pytorch, &vit_container_npz,
@@ -407,6 +408,15 @@ static vit_status read_elements(const vit_tensors *file, const vit_tensor *tenso
     else
         vit_map_release(&from->map, from->map.data, from->map.size);
     return status == VIT_OK ? status : vit_fail_prefix(error, status, from->name);
+}
+
+void vit_tensors_keep(vit_tensors *file) {
+    file->kept = true;
+}
+
+const float *vit_tensors_place(const vit_tensors *file, const vit_tensor *tensor) {
+    const bool is_aligned = (uintptr_t)tensor->data % sizeof(float) == 0;
+    return file->kept && tensor->dtype == VIT_F32 && is_aligned ? tensor->data : NULL;
 }
 
 /* ---- integers with scales ---- */

@@ -62,6 +62,11 @@ vit_status vit_tensors_read_scales(const vit_tensors *file, const vit_tensor *te
 vit_status vit_tensors_read(const vit_tensors *file, const vit_tensor *tensor, float *values,
                             vit_error *error);
 
+/* Keeps the file open for a model whose weights stay in it: afterwards vit_tensors_place gives
+ * where the elements of a tensor are as floats; NULL: they are not stored as such. */
+void vit_tensors_keep(vit_tensors *file);
+const float *vit_tensors_place(const vit_tensors *file, const vit_tensor *tensor);
+
 /* Tensors that hold those of several blocks one after the other, [blocks][...], under a name with
  * `all` ("encoderblock/") somewhere in it, become a tensor for each block, in whose name a number
  * stands there ("encoderblock_%zu/"). They are in memory until the file is closed. FORMAT if there

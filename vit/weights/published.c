@@ -455,6 +455,8 @@ static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
                        const vit_wanted *wanted, vit_error *error) {
     vit_status status;
     vit_configs c;
+    const bool stays = wanted->in_place && vit_packs_floats(wanted->packs, file);
+    if (stays) vit_tensors_keep(file);
     if (vit_tensors_metadata(file, "vit.config")) {
         status = refuse_as(wanted->as, vit_tensors_name(file), error);
         if (status == VIT_OK)
@@ -473,7 +475,10 @@ static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
         }
         configs_close(&c);
     }
-    vit_tensors_close(file);
+    if (stays && status == VIT_OK)
+        out->stays_in = file;
+    else
+        vit_tensors_close(file);
     if (status == VIT_OK && wanted->labels) {
         status = vit_labels_set(out, wanted->labels, error);
         if (status != VIT_OK) vit_model_file_clear(out);

@@ -19,6 +19,7 @@ typedef struct vit_wanted {
     size_t height, width;       /* the size to which the model will be resized afterwards, or 0 */
     const vit_exec *packs;      /* as for vit_model_file_load */
     size_t spare;               /* the same */
+    bool in_place; /* weights that are floats stay in the file, unless they are bytes in memory */
 } vit_wanted;
 
 /* Loads a model file of ours, or weights in one of the layouts of layout_tables.c, from whatever

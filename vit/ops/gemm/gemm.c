@@ -67,7 +67,7 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
                                   .a_row = transposed ? a.col : a.row,
                                   .a_ready = quads,
                                   .b_packed = b.packed,
-                                  .b_halves = exec->kernels->widen[b.stored] != NULL,
+                                  .b_made = vit_stored_is_made(b.stored),
                                   .b_row = b.row};
     vit_gemm_product p = {.exec = exec,
                           .inner = vit_products_of(exec),

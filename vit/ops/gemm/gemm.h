@@ -12,32 +12,28 @@ typedef struct vit_operand_a {
     size_t row, col;
 } vit_operand_a;
 
-/* B: element (p, j) is data[j / VIT_PANEL * panel + p * row + j % VIT_PANEL]: an ordinary matrix
- * (vit_b_plain), or one packed in panels of VIT_PANEL columns (vit_b_packed), in F32 perhaps in
- * halves, of which a word is elements (p, j) and (p + 1, j) (vit_b_stored). */
+/* B: element (p, j) is data[j / VIT_PANEL * panel + p * row + j % VIT_PANEL * column]: an ordinary
+ * matrix (vit_b_plain), or one packed in panels of VIT_PANEL columns (vit_b_packed), in F32 perhaps
+ * in halves, of which a word is elements (p, j) and (p + 1, j), or transposed (vit_b_stored). */
 typedef struct vit_operand_b {
     const float *data;
-    size_t row, panel;
+    size_t row, column, panel;
     bool packed;
     vit_stored stored;
 } vit_operand_b;
 
-/* The words that k numbers take, stored so. */
+/* The words that k numbers take, stored so; whether floats are made of them before tiles read them.
+ */
 size_t vit_stored_words(vit_stored stored, size_t k);
+bool vit_stored_is_made(vit_stored stored);
 
 /* B from a matrix [k][n], `row` floats from row to row. */
 static inline vit_operand_b vit_b_plain(const float *data, size_t row) {
-    return (vit_operand_b){.data = data, .row = row, .panel = VIT_PANEL};
+    return (vit_operand_b){.data = data, .row = row, .column = 1, .panel = VIT_PANEL};
 }
 
 /* B as packed by vit_pack_stored. */
-static inline vit_operand_b vit_b_stored(const float *data, vit_stored stored, size_t k) {
-    return (vit_operand_b){.data = data,
-                           .row = VIT_PANEL,
-                           .panel = VIT_PANEL * vit_stored_words(stored, k),
-                           .packed = true,
-                           .stored = stored};
-}
+vit_operand_b vit_b_stored(const float *data, vit_stored stored, size_t k);
 
 /* B as packed by vit_pack_transposed or vit_pack_rows; k in words. */
 static inline vit_operand_b vit_b_packed(const float *data, size_t k) {
@@ -97,14 +93,14 @@ void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, si
                          size_t row);
 
 /* The same in F32, stored so; in halves numbers of w must be such, and a panel has one more of 0
- * where k is odd. */
+ * where k is odd. In rows it is w itself, [n][k]. */
 void vit_pack_stored(const vit_exec *exec, float *packed, const float *w, vit_stored stored,
                      size_t n, size_t k, size_t row);
 
-/* to: [rows][VIT_PANEL] = rows first, first + 1, ... of a panel that vit_pack_stored made; `first`
- * is even. */
-void vit_read_panel(const vit_kernels *kernels, float *to, const float *panel, vit_stored stored,
-                    size_t first, size_t rows);
+/* to: [rows][VIT_PANEL] = rows first, first + 1, ... of panel `panel` of B [k][n], which
+ * vit_pack_stored made; `first` is even. Columns past n are 0. */
+void vit_read_panel(const vit_kernels *kernels, float *to, const vit_operand_b *b, size_t n,
+                    size_t panel, size_t first, size_t rows);
 
 /* w: [n][k] = the W of a W^T that vit_pack_stored packed. */
 void vit_unpack_transposed(const vit_kernels *kernels, float *w, const float *packed,

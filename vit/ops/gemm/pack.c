@@ -36,20 +36,36 @@ static uint32_t bits_of_f16(float x) {
 NARROW(narrow_bf16, bits_of_bf16)
 NARROW(narrow_f16, bits_of_f16)
 
-/* Numbers in a word, and what makes words of floats that are such numbers; NULL: they are floats.
- */
+/* Numbers in a word, what makes words of floats that are such numbers (NULL: they are floats), and
+ * whether the rows of W stay as they are. */
 static const struct {
     size_t numbers;
     void (*narrow)(float *to, const float *from);
+    bool in_rows;
 } stores[] = {
-    [VIT_STORED_FLOATS] = {1, NULL},
-    [VIT_STORED_BF16] = {2, narrow_bf16},
-    [VIT_STORED_F16] = {2, narrow_f16},
+    [VIT_STORED_FLOATS] = {1, NULL, false},
+    [VIT_STORED_BF16] = {2, narrow_bf16, false},
+    [VIT_STORED_F16] = {2, narrow_f16, false},
+    [VIT_STORED_ROWS] = {1, NULL, true},
 };
 VIT_CHECK_ROWS(stores, VIT_STORED_COUNT);
 
 size_t vit_stored_words(vit_stored stored, size_t k) {
     return vit_ceil_div(k, stores[stored].numbers);
+}
+
+bool vit_stored_is_made(vit_stored stored) {
+    return stores[stored].narrow || stores[stored].in_rows;
+}
+
+vit_operand_b vit_b_stored(const float *data, vit_stored stored, size_t k) {
+    const bool in_rows = stores[stored].in_rows;
+    return (vit_operand_b){.data = data,
+                           .row = in_rows ? 1 : VIT_PANEL,
+                           .column = in_rows ? k : 1,
+                           .panel = VIT_PANEL * vit_stored_words(stored, k),
+                           .packed = true,
+                           .stored = stored};
 }
 
 size_t vit_packed_size(size_t n, size_t k) {
@@ -73,10 +89,13 @@ void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, si
 void vit_pack_stored(const vit_exec *exec, float *packed, const float *w, vit_stored stored,
                      size_t n, size_t k, size_t row) {
     float strip[STORED_ROWS * VIT_PANEL];
-    if (!stores[stored].narrow) {
+    if (!stores[stored].narrow && !stores[stored].in_rows) {
         vit_pack_transposed(exec, packed, w, n, k, row);
         return;
     }
+    for (size_t j = 0; stores[stored].in_rows && j < n; j++)
+        memcpy(packed + j * k, w + j * row, k * sizeof *packed);
+    if (stores[stored].in_rows) return;
     for (size_t j = 0; j < n; j += VIT_PANEL)
         for (size_t p = 0; p < k; p += STORED_ROWS) {
             const size_t rows = vit_min(STORED_ROWS, k - p);
@@ -88,13 +107,25 @@ void vit_pack_stored(const vit_exec *exec, float *packed, const float *w, vit_st
         }
 }
 
-void vit_read_panel(const vit_kernels *kernels, float *to, const float *panel, vit_stored stored,
-                    size_t first, size_t rows) {
-    panel += vit_stored_words(stored, first) * VIT_PANEL;
-    if (kernels->widen[stored])
-        kernels->widen[stored](to, panel, rows);
+/* Rows of a panel as floats, from where they are stored. */
+static void make_rows(const vit_kernels *kernels, float *to, const vit_operand_b *b,
+                      const float *from, size_t width, size_t rows) {
+    const vit_product_kernels *floats = kernels->products[VIT_PRECISION_F32];
+    if (width < VIT_PANEL && stores[b->stored].in_rows)
+        memset(to, 0, rows * VIT_PANEL * sizeof *to);
+    if (kernels->widen[b->stored])
+        kernels->widen[b->stored](to, from, rows);
+    else if (stores[b->stored].in_rows)
+        floats->transpose(to, VIT_PANEL, from, b->column, width, rows);
     else
-        memcpy(to, panel, rows * VIT_PANEL * sizeof *to);
+        memcpy(to, from, rows * VIT_PANEL * sizeof *to);
+}
+
+void vit_read_panel(const vit_kernels *kernels, float *to, const vit_operand_b *b, size_t n,
+                    size_t panel, size_t first, size_t rows) {
+    make_rows(kernels, to, b,
+              b->data + panel * b->panel + vit_stored_words(b->stored, first) * b->row,
+              vit_min(VIT_PANEL, n - panel * VIT_PANEL), rows);
 }
 
 void vit_pack_rows(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
@@ -116,11 +147,11 @@ void vit_pack_rounded(const vit_exec *exec, float *packed, const float *floats, 
 void vit_unpack_transposed(const vit_kernels *kernels, float *w, const float *packed,
                            vit_stored stored, size_t n, size_t k) {
     float strip[STORED_ROWS * VIT_PANEL];
-    const size_t panel = VIT_PANEL * vit_stored_words(stored, k);
-    for (size_t j = 0; j < n; j += VIT_PANEL, packed += panel)
+    const vit_operand_b b = vit_b_stored(packed, stored, k);
+    for (size_t j = 0; j < n; j += VIT_PANEL)
         for (size_t p = 0; p < k; p += STORED_ROWS) {
             const size_t rows = vit_min(STORED_ROWS, k - p);
-            vit_read_panel(kernels, strip, packed, stored, p, rows);
+            vit_read_panel(kernels, strip, &b, n, j / VIT_PANEL, p, rows);
             for (size_t i = 0; i < vit_min(VIT_PANEL, n - j); i++)
                 for (size_t q = 0; q < rows; q++) w[(j + i) * k + p + q] = strip[q * VIT_PANEL + i];
         }
@@ -186,8 +217,8 @@ void vit_pack_a(const vit_gemm_product *p, float *to, const vit_gemm_stage *s) {
 void vit_pack_b(const vit_gemm_product *p, float *to, vit_panel_part b) {
     const size_t width = vit_min(VIT_PANEL, p->n - b.panel * VIT_PANEL);
     if (b.words == 0) return;
-    if (p->exec->kernels->widen[p->b.stored])
-        p->exec->kernels->widen[p->b.stored](to, vit_first_of_b(p, b), b.words);
+    if (vit_stored_is_made(p->b.stored))
+        make_rows(p->exec->kernels, to, &p->b, vit_first_of_b(p, b), width, b.words);
     else
         p->inner->copy_across(to, VIT_PANEL, vit_first_of_b(p, b), p->b.row,
                               vit_numbers_in(p, b.k0, b.words), width);

@@ -106,10 +106,10 @@ static void choose_for_floats(plan *p, const shape *s, const vit_tile_size *tile
         p->breadth = vit_ceil_div(p->panels, vit_ceil_div(p->panels, KEPT_PANELS));
         const size_t depth = fits->block / VIT_PANEL / p->breadth / 16 * 16;
         p->depth = block_depth(p->words, vit_min(tile->depth, depth));
-        p->pack_b = s->b_halves || (b_is_large && is_long && (s->a_transposed || !b_reads_well));
+        p->pack_b = s->b_made || (b_is_large && is_long && (s->a_transposed || !b_reads_well));
     } else {
         p->pack_a = !s->a_ready && (bad || s->m * s->k > fits->matrix) && p->panels >= least;
-        p->pack_b = s->b_halves || (b_is_large && p->tiles >= TILES_PER_PANEL);
+        p->pack_b = s->b_made || (b_is_large && p->tiles >= TILES_PER_PANEL);
     }
 }
 
@@ -128,7 +128,7 @@ static void divide_under_b(plan *p, size_t threads) {
  * thread packs all of A, with bands all of B; and B is prefetched for packing while tiles are
  * computed, A is not. */
 static bool wants_bands(const plan *p, const shape *s, size_t threads) {
-    if (s->b_halves && !p->pack_a) return false;
+    if (s->b_made && !p->pack_a) return false;
     if (p->pack_a && p->pack_b && s->n >= 2 * s->m) return false;
     if (p->pack_b) return p->tiles >= threads * TILES_PER_BAND;
     return p->converts && p->tiles >= threads * CONVERTED_TILES_PER_BAND;
@@ -138,7 +138,7 @@ static bool wants_bands(const plan *p, const shape *s, size_t threads) {
  */
 static void divide_over_a(plan *p, const shape *s, const vit_tile_size *tile, size_t threads,
                           const sizes *fits) {
-    const bool low = tile->rows < TALL_TILE && !s->b_halves; /* each band widens all of B */
+    const bool low = tile->rows < TALL_TILE && !s->b_made; /* each band makes all of B */
     const size_t most_rows = low ? LOW_TILE_ROWS : HIGH_ROWS;
     const size_t rows = vit_min(most_rows, fits->band / p->packed_row);
     p->bands = vit_ceil_div(p->tiles, rows / tile->rows);

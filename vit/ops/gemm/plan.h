@@ -22,7 +22,7 @@ typedef struct vit_gemm_shape {
     size_t a_row;      /* floats from row to row as stored */
     bool a_ready;      /* A was made for this product: never packed */
     bool b_packed;     /* else B is stored as [k][n] */
-    bool b_halves;     /* packed, and to be widened */
+    bool b_made;       /* packed, but floats are made of it (vit_stored_is_made) */
     size_t b_row;      /* floats from row to row as stored; unused if packed */
 } vit_gemm_shape;
 

@@ -89,6 +89,19 @@ static size_t of_one_height(const vit_gemm_product *p, vit_range tiles) {
     return vit_min(tiles.end, end) - tiles.first;
 }
 
+/* During the coming tiles, prefetches a share of this part of B for each: some rows, or of W's rows
+ * some columns. */
+static void look_at_b(vit_ahead *ahead, const vit_gemm_product *p, vit_panel_part b, size_t share) {
+    const float *from = vit_first_of_b(p, b);
+    const size_t rows = vit_rows_of_b(p, vit_min(share, b.words));
+    const size_t tiles = vit_ceil_div(b.words, share);
+    if (p->b.column == 1)
+        look_at(ahead, from, p->b.row, rows, rows * p->b.row, tiles);
+    else
+        look_at(ahead, from, p->b.column, vit_min(VIT_PANEL, p->n - b.panel * VIT_PANEL), share,
+                tiles);
+}
+
 /* Computes these tiles under a panel. During each tile the C of the tile below it is prefetched,
  * and a share of the next panel, which is packed after the run. */
 static void sweep_panel(const vit_gemm_product *p, const vit_gemm_task *t, vit_tiles *run,
@@ -102,15 +115,13 @@ static void sweep_panel(const vit_gemm_product *p, const vit_gemm_task *t, vit_t
             vit_min(plan->pack_b ? RUN_TILES : plan->tiles, of_one_height(p, tiles));
         const vit_panel_part coming = {panel + 1, now->k0 + done,
                                        vit_min(count * share, now->words - done)};
-        const size_t rows = vit_rows_of_b(p, vit_min(share, coming.words));
         place(run, p, t, tiles.first, panel, count);
         run->down = run->rows;
         run->a_step =
             plan->pack_a && vit_is_transposed(p) ? plan->packed_tile : run->rows * run->a_row;
         look_at(&run->ahead[0], run->c + run->rows * p->c_row, p->c_row, run->rows,
                 run->rows * p->c_row, vit_min(count, vit_length(tiles) - 1));
-        look_at(&run->ahead[1], vit_first_of_b(p, coming), p->b.row, rows, rows * p->b.row,
-                vit_ceil_div(coming.words, share));
+        look_at_b(&run->ahead[1], p, coming, share);
         compute_run(p, run);
         if (plan->pack_b)
             vit_pack_b(p, vit_packed_panel(p, t, panel + 1) + done * VIT_PANEL, coming);

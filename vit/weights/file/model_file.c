@@ -32,6 +32,15 @@ vit_status vit_table_tensors(vit_tensor *tensors, char **names, const vit_table 
 }
 
 /* values: [p->count] = the tensor `name`, which must have the shape of p. */
+vit_status vit_parameter_read(float *values, const vit_parameter *p, const vit_tensors *file,
+                              const vit_tensor *t, vit_error *error) {
+    vit_status status = VIT_OK;
+    if (!p->place) status = vit_tensors_read(file, t, values, error);
+    if (status != VIT_OK) return status;
+    status = vit_tensor_check_finite(t, p->place ? p->place : values, error);
+    return status == VIT_OK ? status : vit_fail_prefix(error, status, vit_tensors_name(file));
+}
+
 static vit_status load_one(float *values, const vit_parameter *p, const vit_tensors *file,
                            const char *name, vit_error *error) {
     const vit_tensor *t = vit_tensors_find(file, name);
@@ -46,10 +55,7 @@ static vit_status load_one(float *values, const vit_parameter *p, const vit_tens
                         "%s: tensor %s has shape %s, its config asks for %s",
                         vit_tensors_name(file), name, found, expected);
     }
-    vit_status status = vit_tensors_read(file, t, values, error);
-    if (status != VIT_OK) return status;
-    status = vit_tensor_check_finite(t, values, error);
-    return status == VIT_OK ? status : vit_fail_prefix(error, status, vit_tensors_name(file));
+    return vit_parameter_read(values, p, file, t, error);
 }
 
 vit_status vit_table_load(float *values, const vit_table *table, const vit_tensors *file,
@@ -249,11 +255,12 @@ static vit_status take_packed(vit_model_file *m, vit_model_file *backbone, const
     return VIT_OK;
 }
 
-vit_stored vit_stored_of(vit_dtype dtype) {
+void vit_parameter_store(vit_parameter *p, vit_dtype dtype, const float *place) {
     static const vit_stored all[] = {
         [VIT_F16] = VIT_STORED_F16, [VIT_BF16] = VIT_STORED_BF16, [VIT_BOOL] = VIT_STORED_FLOATS};
     VIT_CHECK_ROWS(all, VIT_DTYPE_COUNT);
-    return all[dtype];
+    p->place = vit_is_weight(p) ? place : NULL;
+    p->stored = p->place ? VIT_STORED_ROWS : all[dtype];
 }
 
 /* Where load_tensor finds a row of the table. */
@@ -293,7 +300,7 @@ static vit_status load_tensors(vit_model_file *m, const vit_tensors *file, const
     for (size_t i = 0; packs && i < m->table.count; i++) {
         snprintf(name, sizeof name, "%s%s", r.prefix, m->table.rows[i].name);
         const vit_tensor *t = vit_tensors_find(file, name);
-        if (t) m->table.rows[i].stored = vit_stored_of(t->dtype);
+        if (t) vit_parameter_store(&m->table.rows[i], t->dtype, vit_tensors_place(file, t));
     }
     if (backbone) status = take_packed(m, backbone, vit_tensors_name(file), error);
     if (status == VIT_OK)
@@ -340,6 +347,7 @@ void vit_model_file_clear(vit_model_file *m) {
     vit_free(m->values);
     vit_free(m->packed.transposed);
     vit_free(m->scales);
+    vit_tensors_close(m->stays_in);
     vit_free(m->labels);
     vit_free(m->recipe);
     vit_free(m->backbone);
@@ -525,8 +533,10 @@ static vit_status fill(vit_model_file *to, const vit_model_file *from, vit_error
                              to->config.height, to->config.width, error);
     if (status == VIT_OK) status = vit_table_new(&to->table, &to->config, error);
     if (status != VIT_OK) return status;
-    for (size_t i = 0; i < from->table.count; i++)
+    for (size_t i = 0; i < from->table.count; i++) {
         to->table.rows[i].stored = from->table.rows[i].stored;
+        to->table.rows[i].place = from->table.rows[i].place;
+    }
     vit_table_store(&to->table);
     if (from->packed.transposed) vit_table_omit_weights(&to->table);
     to->values = vit_alloc(to->table.size, sizeof *to->values);

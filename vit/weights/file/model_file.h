@@ -22,7 +22,8 @@ typedef struct vit_model_file {
                                   among the values; NULL: they are */
     float *scales; /* [table.scale_size], owned, if `packed` is NULL: of the weights that were 8-bit
                       integers in the file; negative: they were not; NULL: none were */
-    char **labels; /* [config.classes], one block; NULL: classes are numbers */
+    vit_tensors *stays_in; /* owned: the file in which weights have stayed; NULL: none have */
+    char **labels;         /* [config.classes], one block; NULL: classes are numbers */
     vit_preprocessing preprocessing;
     vit_position_rule position_rule; /* of the library that the file comes from; not written */
     char *recipe;                    /* JSON, one line */
@@ -79,9 +80,17 @@ typedef struct vit_store {
  * 8-bit integers with scales, *room, the same in INT8. packs NULL: NULL. */
 const vit_exec *vit_packs_for(vit_exec *room, const vit_exec *packs, const vit_tensors *file);
 
-/* How the numbers of a tensor of this type are kept in memory, packed: those of 16 bits in halves.
- */
-vit_stored vit_stored_of(vit_dtype dtype);
+/* Whether they are packed in F32, none of them being 8-bit integers. */
+bool vit_packs_floats(const vit_exec *packs, const vit_tensors *file);
+
+/* Says how p, which is in the file with this type, is kept in memory: where it is (place:
+ * vit_tensors_place) if it is a weight, else packed, numbers of 16 bits in halves. */
+void vit_parameter_store(vit_parameter *p, vit_dtype dtype, const float *place);
+
+/* Reads t, which is p or a part of it, and checks that it is finite. values: [t->count]; not
+ * written where p stays in the file. */
+vit_status vit_parameter_read(float *values, const vit_parameter *p, const vit_tensors *file,
+                              const vit_tensor *t, vit_error *error);
 
 /* Allocates the memory of model->table, whose rows say by `stored` how they are in a file; packs
  * and spare as for vit_model_file_load. Packed weights that the model has already it keeps. Errors:

@@ -19,6 +19,12 @@ const vit_exec *vit_packs_for(vit_exec *room, const vit_exec *packs, const vit_t
     return packs;
 }
 
+bool vit_packs_floats(const vit_exec *packs, const vit_tensors *file) {
+    vit_exec room;
+    return packs && packs->precision == VIT_PRECISION_F32 &&
+           vit_packs_for(&room, packs, file) == packs;
+}
+
 static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *packs, size_t spare,
                               vit_error *error) {
     vit_table_store(&m->table);
@@ -32,7 +38,7 @@ static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *p
     vit_table_omit_weights(&m->table);
     if (!m->packed.transposed)
         m->packed = (vit_packed_weights){.precision = packs->precision,
-                                         .transposed = vit_alloc_unset(words, sizeof(float))};
+                                         .transposed = vit_alloc_unset(vit_max(words, 1), sizeof(float))};
     s->largest = largest;
     s->outputs = outputs;
     s->rooms = vit_min((size_t)packs->threads, MOST_ROOMS);
@@ -69,7 +75,7 @@ float *vit_store_place(const vit_store *s, const vit_parameter *p) {
 
 void vit_store_keep(const vit_store *s, const vit_parameter *p) {
     vit_parameter weight = *p;
-    if (!p->packs || !s->packed.transposed) return;
+    if (!p->packs || p->place || !s->packed.transposed) return;
     if (p->rounds && vit_precisions[s->packed.precision].scales) {
         vit_int8_pack(s->packed.transposed + vit_packed_at(p, s->packed.precision), s->weight,
                       s->scales, p->shape[0], p->count / p->shape[0]);

@@ -151,13 +151,11 @@ static void put_around_registers(float *to, const place *at, const float *from) 
     memcpy(to + before + none, from + before, (at->p->count - none - before) * sizeof *to);
 }
 
-/* values: [count], the tensor as it is in the file, converted to float. */
-static vit_status read_tensor(float *values, const place *at, vit_error *error) {
-    const vit_tensors *file = at->binding->file;
-    vit_status status = vit_tensors_read(file, at->s->tensor, values, error);
-    if (status != VIT_OK) return status;
-    status = vit_tensor_check_finite(at->s->tensor, values, error);
-    return status == VIT_OK ? status : vit_fail_prefix(error, status, vit_tensors_name(file));
+/* Whether the file's tensor is our tensor p as it is. */
+static bool is_plain(const vit_source *s, const vit_parameter *p) {
+    const vit_layout_row *row = s->row;
+    return vit_is_whole(row) && s->tensor->count == p->count &&
+           !vit_reshapes[row->reshape].transposes && !vit_reshapes[row->reshape].turns_pixels;
 }
 
 /* Checks the tensor's shape, and puts it into our tensor `to`; NULL: only checks. */
@@ -166,13 +164,10 @@ static vit_status load_source(float *to, const place *at, vit_error *error) {
     const vit_layout_row *row = at->s->row;
     vit_status status = check_shape(at, error);
     if (status != VIT_OK || !to) return status;
-    const bool is_plain = vit_is_whole(row) && t->count == at->p->count &&
-                          !vit_reshapes[row->reshape].transposes &&
-                          !vit_reshapes[row->reshape].turns_pixels;
-    if (is_plain) return read_tensor(to, at, error);
+    if (is_plain(at->s, at->p)) return vit_parameter_read(to, at->p, at->binding->file, t, error);
     float *from = vit_alloc(t->count, sizeof *from);
     if (!from) return vit_fail_memory(error, "a tensor", t->count * sizeof *from);
-    status = read_tensor(from, at, error);
+    status = vit_parameter_read(from, at->p, at->binding->file, t, error);
     if (status == VIT_OK) {
         switch (row->reshape) {
         case VIT_SAME:
@@ -294,14 +289,16 @@ void vit_binding_stored(const vit_binding *b, vit_table *table) {
         vit_parameter *p = &table->rows[i];
         const char *ours = name_here(b, p);
         const vit_tensor *first = NULL;
+        const float *stays = NULL;
         bool copies = true;
         for (size_t j = 0; ours && j < b->count; j++) {
             const vit_source *s = &b->sources[j];
             if (!means(s->ours, ours)) continue;
             if (!first) first = s->tensor;
+            if (is_plain(s, p)) stays = vit_tensors_place(b->file, s->tensor);
             copies = copies && s->tensor->dtype == first->dtype && !vit_joins[s->row->join].columns;
         }
-        if (first && copies) p->stored = vit_stored_of(first->dtype);
+        if (first && copies) vit_parameter_store(p, first->dtype, stays);
     }
 }
 
