@@ -31,7 +31,6 @@ vit_status vit_table_tensors(vit_tensor *tensors, char **names, const vit_table 
     return VIT_OK;
 }
 
-/* values: [p->count] = the tensor `name`, which must have the shape of p. */
 vit_status vit_parameter_read(float *values, const vit_parameter *p, const vit_tensors *file,
                               const vit_tensor *t, vit_error *error) {
     vit_status status = VIT_OK;
@@ -41,6 +40,7 @@ vit_status vit_parameter_read(float *values, const vit_parameter *p, const vit_t
     return status == VIT_OK ? status : vit_fail_prefix(error, status, vit_tensors_name(file));
 }
 
+/* values: [p->count] = the tensor `name`, which must have the shape of p. */
 static vit_status load_one(float *values, const vit_parameter *p, const vit_tensors *file,
                            const char *name, vit_error *error) {
     const vit_tensor *t = vit_tensors_find(file, name);
