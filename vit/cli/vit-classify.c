@@ -209,7 +209,8 @@ static vit_status open_classifier(classifier *c, bool alone, vit_error *error) {
     vit_session_options choice = {.threads = (int)c->settings->threads,
                                   .cpu = vit_chosen_cpu(),
                                   .precision = (vit_precision)c->settings->from.precision};
-    vit_status status = vit_load_chosen_model(&c->model, &c->settings->from, error);
+    vit_status status =
+        vit_load_chosen_model(&c->model, &c->settings->from, c->settings->threads, alone, error);
     if (status == VIT_OK && !c->settings->embed && !vit_model_describe(c->model).has_head) {
         const bool writes = vit_text_describe(c->model).writes;
         status = vit_fail(

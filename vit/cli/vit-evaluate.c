@@ -167,7 +167,7 @@ static void on_note(const char *text, void *user) {
 static vit_status measure(const settings *s, vit_model **model, predictions *p,
                           vit_evaluation *result, vit_label_evaluation *labels, vit_error *error) {
     const bool writes = vit_cluster_rank(p->cluster) == 0;
-    const vit_status status = vit_load_chosen_model(model, &s->from, error);
+    const vit_status status = vit_load_chosen_model(model, &s->from, s->threads, false, error);
     vit_evaluate_options choice = {.data = s->data,
                                    .split = (vit_split)s->split,
                                    .batch = (size_t)s->batch,
@@ -237,7 +237,7 @@ static int probe(const settings *s) {
                              "--knn and --linear-probe answer the test part by the features of the "
                              "training part: --predictions, --logits, --confusion, --labels and "
                              "--split are for the model's own answers");
-    int exit_status = vit_load_chosen_model(&model, &s->from, &error) == VIT_OK
+    int exit_status = vit_load_chosen_model(&model, &s->from, s->threads, false, &error) == VIT_OK
                           ? vit_probe_model(&command, model, &call)
                           : vit_say_error(&command, &error);
     vit_model_free(model);

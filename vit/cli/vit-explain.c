@@ -181,7 +181,7 @@ static vit_status read_asked(explainer *e, vit_error *error) {
 static vit_status open_explainer(explainer *e, vit_error *error) {
     const settings *s = e->settings;
     const vit_session_options choice = {.threads = (int)s->threads, .cpu = vit_chosen_cpu()};
-    vit_status status = vit_load_chosen_model(&e->model, &s->from, error);
+    vit_status status = vit_load_chosen_model(&e->model, &s->from, s->threads, false, error);
     if (status == VIT_OK) status = vit_session_new(&e->session, e->model, &choice, error);
     if (status != VIT_OK) return status;
     e->info = vit_model_describe(e->model);

@@ -124,7 +124,7 @@ typedef struct reading {
 
 static vit_status open_session(reading *r, vit_error *error) {
     const settings *s = r->settings;
-    const vit_status status = vit_load_chosen_model(&r->model, &s->from, error);
+    const vit_status status = vit_load_chosen_model(&r->model, &s->from, s->threads, false, error);
     const vit_text_options how = {.threads = (int)s->threads,
                                   .cpu = vit_chosen_cpu(),
                                   .precision = (vit_precision)s->from.precision,

@@ -455,14 +455,14 @@ static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
                        const vit_wanted *wanted, vit_error *error) {
     vit_status status;
     vit_configs c;
-    const bool stays = wanted->in_place && vit_packs_floats(wanted->packs, file);
+    const bool is_head = vit_tensors_metadata(file, "vit.backbone") != NULL;
+    const bool stays = wanted->in_place && !is_head && vit_packs_floats(wanted->packs, file);
     if (stays) vit_tensors_keep(file);
     if (vit_tensors_metadata(file, "vit.config")) {
         status = refuse_as(wanted->as, vit_tensors_name(file), error);
         if (status == VIT_OK)
-            status = vit_tensors_metadata(file, "vit.backbone")
-                         ? load_head(out, file, path, wanted->packs, error)
-                         : load_own(out, file, wanted, error);
+            status = is_head ? load_head(out, file, path, wanted->packs, error)
+                             : load_own(out, file, wanted, error);
     } else {
         status = configs_open(&c, path, wanted->config, error);
         c.wanted = wanted;

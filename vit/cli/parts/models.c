@@ -200,10 +200,13 @@ vit_status vit_chosen_model_options(vit_model_options *out, const vit_model_choi
     return vit_chosen_labels(&out->labels, from, error);
 }
 
-vit_status vit_load_chosen_model(vit_model **out, const vit_model_choice *from, vit_error *error) {
+vit_status vit_load_chosen_model(vit_model **out, const vit_model_choice *from, uint64_t threads,
+                                 bool in_place, vit_error *error) {
     vit_model_options options;
     *out = NULL;
     const vit_status status = vit_chosen_model_options(&options, from, error);
+    options.threads = (int)threads;
+    options.in_place = in_place;
     if (status != VIT_OK) return status;
     return load_words(out, from->name, &options, &from->templates, error);
 }

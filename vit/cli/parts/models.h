@@ -21,7 +21,8 @@ vit_status vit_load_named_model(vit_model **out, const char *name, const vit_mod
 
 /* The same as the options of a program say, with the templates of labels in words; and what they
  * say for a model that the program loads itself. */
-vit_status vit_load_chosen_model(vit_model **out, const vit_model_choice *from, vit_error *error);
+vit_status vit_load_chosen_model(vit_model **out, const vit_model_choice *from, uint64_t threads,
+                                 bool in_place, vit_error *error);
 vit_status vit_chosen_model_options(vit_model_options *out, const vit_model_choice *from,
                                     vit_error *error);
 

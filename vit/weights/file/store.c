@@ -37,8 +37,9 @@ static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *p
     }
     vit_table_omit_weights(&m->table);
     if (!m->packed.transposed)
-        m->packed = (vit_packed_weights){.precision = packs->precision,
-                                         .transposed = vit_alloc_unset(vit_max(words, 1), sizeof(float))};
+        m->packed =
+            (vit_packed_weights){.precision = packs->precision,
+                                 .transposed = vit_alloc_unset(vit_max(words, 1), sizeof(float))};
     s->largest = largest;
     s->outputs = outputs;
     s->rooms = vit_min((size_t)packs->threads, MOST_ROOMS);
