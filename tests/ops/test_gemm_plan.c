@@ -282,7 +282,7 @@ static void test_halves(void **state) {
         const size_t set = i / 4 % 2, batch = i / 2 % 2, threads = i % 2;
         const in_halves *h = &halves[i / 8];
         vit_gemm_shape shape = shape_of(h->layer, FORWARD, batch == 0 ? 1 : 8, VIT_PRECISION_F32);
-        shape.b_halves = true;
+        shape.b_made = true;
         if (!kernels[set]) continue;
         const vit_gemm_plan p = vit_gemm_plan_of(&shape, &kernels[set]->tile, threads + 1, MIB);
         char words[64], found[96];
