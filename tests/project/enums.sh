@@ -24,7 +24,6 @@ vit_pickle_kind * what a file holds is checked: any other kind is refused
 vit_png_color * PNG's own five, given by its specification
 serve_state vit/cli/serve/net/connections.c the life of a connection, all of it in this file
 SERVE_ADMITTED vit/cli/serve/net/connections.c whether it was, not why not
-SERVE_TURN_DONE * whether there is an answer, not why not
 VIT_REQUEST_RUN vit/cli/parts/options.c whether the program goes on
 vit_option_kind vit/cli/parts/options.c a flag takes no value, a list may be given again
 vit_event_kind * what only such an event has, or brings with it
