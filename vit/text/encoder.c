@@ -67,13 +67,11 @@ static int compare_added(const void *a, const void *b) {
     return order != 0 ? order : (x->id < y->id) - (x->id > y->id);
 }
 
-vit_status vit_added_close(vit_tokenizer *t, vit_error *error) {
+void vit_added_close(vit_tokenizer *t) {
     vit_encoder *e = t->encoder;
-    (void)error;
     if (e->added_count > 1) qsort(e->added, e->added_count, sizeof *e->added, compare_added);
     e->raw_count = 0;
     while (e->raw_count < e->added_count && !e->added[e->raw_count].normalised) e->raw_count++;
-    return VIT_OK;
 }
 
 /* The longest of list[0..count) that text[0..length) begins with, or NULL. */
@@ -132,15 +130,6 @@ static void take_spaces(const vit_added *a, const char *text, size_t length, siz
     }
 }
 
-static vit_status put_text(vit_parts *out, const char *text, size_t from, size_t to, bool first,
-                           vit_error *error) {
-    const vit_part part = {out->text.length, to - from, VIT_NO_ID, first};
-    if (from >= to) return VIT_OK;
-    vit_string_add_bytes(&out->text, text + from, to - from);
-    if (out->text.failed) return vit_fail_memory(error, "the parts of a text", to - from);
-    return vit_parts_put(out, part, error);
-}
-
 /* Cuts text[0..length) at the tokens of a list; `first`: the whole text begins with it. */
 static vit_status cut_at_added(vit_parts *out, const vit_added *list, size_t count,
                                const char *text, size_t length, bool first, vit_error *error) {
@@ -156,12 +145,14 @@ static vit_status cut_at_added(vit_parts *out, const vit_added *list, size_t cou
         at = end;
         if (!stands_alone(a, text, start, end, length)) continue;
         take_spaces(a, text, length, from, &start, &end);
-        status = put_text(out, text, from, start, first && from == 0, error);
+        status = vit_parts_put_text(out, text, from, start, first && from == 0, error);
         if (status == VIT_OK)
             status = vit_parts_put(out, (vit_part){out->text.length, 0, a->id, false}, error);
         from = end;
     }
-    return status != VIT_OK ? status : put_text(out, text, from, length, first && from == 0, error);
+    return status != VIT_OK
+               ? status
+               : vit_parts_put_text(out, text, from, length, first && from == 0, error);
 }
 
 /* The text cut at the tokens that are looked for in it as it is; what is between is normalised and

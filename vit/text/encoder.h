@@ -186,6 +186,9 @@ vit_status vit_normalise_by(vit_string *out, const vit_tokenizer *t, const vit_r
 /* *parts is split by one rule. */
 vit_status vit_cut_parts(vit_parts *parts, const vit_rule *rule, vit_error *error);
 vit_status vit_parts_put(vit_parts *parts, vit_part part, vit_error *error);
+/* Puts text[from..to), if it is not empty. */
+vit_status vit_parts_put_text(vit_parts *parts, const char *text, size_t from, size_t to,
+                              bool first, vit_error *error);
 void vit_parts_free(vit_parts *parts);
 
 /* Appends GPT-2's characters for bytes. */
@@ -232,7 +235,7 @@ vit_status vit_encoder_of_class(vit_tokenizer *t, const vit_class_files *files, 
 /* Adds a token that is found in texts. */
 vit_status vit_added_put(vit_tokenizer *t, vit_added token, vit_error *error);
 
-/* After the last: normalises and sorts them. */
-vit_status vit_added_close(vit_tokenizer *t, vit_error *error);
+/* After the last: sorts them. */
+void vit_added_close(vit_tokenizer *t);
 
 #endif

@@ -72,11 +72,12 @@ static vit_status add_tokens(const class_reader *r) {
     vit_status status = VIT_OK;
     for (size_t i = 0; i < r->t->count && status == VIT_OK; i++)
         if (r->t->tokens[i].text && r->t->tokens[i].literal) status = add_token(r, (uint32_t)i);
-    return status == VIT_OK ? vit_added_close(r->t, r->error) : status;
+    vit_added_close(r->t);
+    return status;
 }
 
 /* Reads rules as those of a tokenizer.json. */
-static vit_status take_rules(const class_reader *r, vit_string *json) {
+static vit_status read_rules(const class_reader *r, vit_string *json) {
     json_t *root = NULL;
     vit_status status = VIT_OK;
     if (json->failed) status = vit_fail_memory(r->error, r->name, json->capacity);
@@ -85,6 +86,11 @@ static vit_status take_rules(const class_reader *r, vit_string *json) {
     if (status == VIT_OK) status = vit_encoder_read_json(r->t, root, r->name, r->error);
     json_decref(root);
     vit_string_free(json);
+    return status;
+}
+
+static vit_status take_rules(const class_reader *r, vit_string *json) {
+    const vit_status status = read_rules(r, json);
     return status == VIT_OK ? add_tokens(r) : status;
 }
 
@@ -147,7 +153,6 @@ vit_status vit_tokenizer_read_as_open_clip(vit_tokenizer *t, const char *name, v
     const class_reader r = {t, &none, name, error};
     uint32_t bos, eos;
     vit_string json = {0};
-    json_t *root = NULL;
     vit_status status = find_named(&bos, &r, "bos_token", "<|startoftext|>");
     if (status == VIT_OK) status = find_named(&eos, &r, "eos_token", "<|endoftext|>");
     if (status != VIT_OK) return status;
@@ -161,12 +166,7 @@ vit_status vit_tokenizer_read_as_open_clip(vit_tokenizer *t, const char *name, v
                    "{\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"use_regex\": "
                    "false}]}");
     add_around(&json, bos, eos);
-    if (json.failed) status = vit_fail_memory(error, name, json.capacity);
-    if (status == VIT_OK) status = vit_json_parse(&root, json.text, json.length, name, error);
-    if (status == VIT_OK) status = vit_encoder_read_json(t, root, name, error);
-    json_decref(root);
-    vit_string_free(&json);
-    return status;
+    return read_rules(&r, &json);
 }
 
 /* GPT-2's, and RoBERTa's with <s> and </s> around a text. */
@@ -314,7 +314,8 @@ static vit_status read_siglip(const class_reader *r) {
                                    r->error);
         }
     if (status == VIT_OK) status = vit_ids_put(&e->after, eos, r->error);
-    return status == VIT_OK ? vit_added_close(r->t, r->error) : status;
+    vit_added_close(r->t);
+    return status;
 }
 
 /* ---- which ---- */

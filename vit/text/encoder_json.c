@@ -91,19 +91,6 @@ static vit_status read_strip(vit_rule *rule, const json_t *json, const reader *r
     return VIT_OK;
 }
 
-static vit_status read_replace(vit_rule *rule, const json_t *json, const reader *r) {
-    const vit_status status = read_pattern(rule, json, r);
-    return status == VIT_OK ? read_content(rule, json, "content", r) : status;
-}
-
-static vit_status read_prepend(vit_rule *rule, const json_t *json, const reader *r) {
-    return read_content(rule, json, "prepend", r);
-}
-
-static vit_status read_append(vit_rule *rule, const json_t *json, const reader *r) {
-    return read_content(rule, json, "append", r);
-}
-
 static vit_status read_bert(vit_rule *rule, const json_t *json, const reader *r) {
     (void)r;
     rule->cleans = flag_of(json, "clean_text", true);
@@ -148,7 +135,7 @@ static vit_status read_metaspace(vit_rule *rule, const json_t *json, const reade
         rule->prepend = VIT_PREPEND_FIRST;
     else if (scheme)
         return refuse(r, "prepend_scheme", scheme);
-    return read_content(rule, json, "replacement", r);
+    return VIT_OK;
 }
 
 static vit_status read_split(vit_rule *rule, const json_t *json, const reader *r) {
@@ -162,22 +149,13 @@ static vit_status read_whitespace(vit_rule *rule, const json_t *json, const read
     return vit_regex_new(&rule->pattern, "\\w+|[^\\w\\s]+", r->name, r->error);
 }
 
-static vit_status read_whitespace_split(vit_rule *rule, const json_t *json, const reader *r) {
-    (void)json;
-    (void)r;
-    rule->set = VIT_SPACES;
-    return VIT_OK;
-}
-
 static vit_status read_punctuation(vit_rule *rule, const json_t *json, const reader *r) {
-    rule->set = VIT_BERT_PUNCTUATION;
     rule->behaviour = VIT_ISOLATED;
     return json_object_get(json, "behavior") ? read_behaviour(rule, json, r) : VIT_OK;
 }
 
 static vit_status read_digits(vit_rule *rule, const json_t *json, const reader *r) {
     (void)r;
-    rule->set = VIT_NUMERIC;
     rule->behaviour = flag_of(json, "individual_digits", false) ? VIT_ISOLATED : VIT_CONTIGUOUS;
     return VIT_OK;
 }
@@ -190,33 +168,43 @@ static vit_status read_delimiter(vit_rule *rule, const json_t *json, const reade
 typedef struct rule_type {
     const char *type;
     vit_rule_kind kind;
-    read_function *read; /* NULL: it has no settings */
+    read_function *read; /* NULL: it has no other settings */
+    const char *content; /* the name of the string that it has; NULL: none */
+    vit_characters set;
 } rule_type;
 
-static const rule_type normalisers[] = {{"NFC", VIT_RULE_NFC, NULL},
-                                        {"NFD", VIT_RULE_NFD, NULL},
-                                        {"NFKC", VIT_RULE_NFKC, NULL},
-                                        {"NFKD", VIT_RULE_NFKD, NULL},
-                                        {"Lowercase", VIT_RULE_LOWER, NULL},
-                                        {"Strip", VIT_RULE_STRIP, read_strip},
-                                        {"StripAccents", VIT_RULE_ACCENTS, NULL},
-                                        {"Replace", VIT_RULE_REPLACE, read_replace},
-                                        {"Prepend", VIT_RULE_PREPEND, read_prepend},
-                                        {"Append", VIT_RULE_APPEND, read_append},
-                                        {"Nmt", VIT_RULE_NMT, NULL},
-                                        {"BertNormalizer", VIT_RULE_BERT, read_bert},
-                                        {"Precompiled", VIT_RULE_CHARSMAP, read_precompiled},
-                                        {"ByteLevel", VIT_RULE_ALPHABET, NULL}};
+static const rule_type normalisers[] = {
+    {.type = "NFC", .kind = VIT_RULE_NFC},
+    {.type = "NFD", .kind = VIT_RULE_NFD},
+    {.type = "NFKC", .kind = VIT_RULE_NFKC},
+    {.type = "NFKD", .kind = VIT_RULE_NFKD},
+    {.type = "Lowercase", .kind = VIT_RULE_LOWER},
+    {.type = "Strip", .kind = VIT_RULE_STRIP, .read = read_strip},
+    {.type = "StripAccents", .kind = VIT_RULE_ACCENTS},
+    {.type = "Replace", .kind = VIT_RULE_REPLACE, .read = read_pattern, .content = "content"},
+    {.type = "Prepend", .kind = VIT_RULE_PREPEND, .content = "prepend"},
+    {.type = "Append", .kind = VIT_RULE_APPEND, .content = "append"},
+    {.type = "Nmt", .kind = VIT_RULE_NMT},
+    {.type = "BertNormalizer", .kind = VIT_RULE_BERT, .read = read_bert},
+    {.type = "Precompiled", .kind = VIT_RULE_CHARSMAP, .read = read_precompiled},
+    {.type = "ByteLevel", .kind = VIT_RULE_ALPHABET}};
 
-static const rule_type splitters[] = {{"ByteLevel", VIT_RULE_BYTE_LEVEL, read_byte_level},
-                                      {"Metaspace", VIT_RULE_METASPACE, read_metaspace},
-                                      {"Split", VIT_RULE_SPLIT, read_split},
-                                      {"BertPreTokenizer", VIT_RULE_BERT_SPLIT, NULL},
-                                      {"Whitespace", VIT_RULE_SPLIT, read_whitespace},
-                                      {"WhitespaceSplit", VIT_RULE_SPLIT, read_whitespace_split},
-                                      {"Punctuation", VIT_RULE_SPLIT, read_punctuation},
-                                      {"Digits", VIT_RULE_SPLIT, read_digits},
-                                      {"CharDelimiterSplit", VIT_RULE_SPLIT, read_delimiter}};
+static const rule_type splitters[] = {
+    {.type = "ByteLevel", .kind = VIT_RULE_BYTE_LEVEL, .read = read_byte_level},
+    {.type = "Metaspace",
+     .kind = VIT_RULE_METASPACE,
+     .read = read_metaspace,
+     .content = "replacement"},
+    {.type = "Split", .kind = VIT_RULE_SPLIT, .read = read_split},
+    {.type = "BertPreTokenizer", .kind = VIT_RULE_BERT_SPLIT},
+    {.type = "Whitespace", .kind = VIT_RULE_SPLIT, .read = read_whitespace},
+    {.type = "WhitespaceSplit", .kind = VIT_RULE_SPLIT, .set = VIT_SPACES},
+    {.type = "Punctuation",
+     .kind = VIT_RULE_SPLIT,
+     .read = read_punctuation,
+     .set = VIT_BERT_PUNCTUATION},
+    {.type = "Digits", .kind = VIT_RULE_SPLIT, .read = read_digits, .set = VIT_NUMERIC},
+    {.type = "CharDelimiterSplit", .kind = VIT_RULE_SPLIT, .read = read_delimiter}};
 
 /* What the two lists of rules are called in the file. */
 typedef struct rule_family {
@@ -248,7 +236,11 @@ static vit_status read_rules(vit_rules *rules, const json_t *json, const rule_fa
         if (strcmp(type, known->type) != 0) continue;
         vit_rule *rule = vit_rules_add(rules, known->kind, r->error);
         if (!rule) return VIT_ERROR_MEMORY;
-        return known->read ? known->read(rule, json, r) : VIT_OK;
+        rule->set = known->set;
+        if (known->read) status = known->read(rule, json, r);
+        if (status == VIT_OK && known->content)
+            status = read_content(rule, json, known->content, r);
+        return status;
     }
     return refuse(r, family->key, type);
 }
@@ -439,10 +431,11 @@ static vit_status read_added(const json_t *list, const reader *r) {
                                  .normalised = flag_of(a, "normalized", !token->special)};
         status = vit_added_put(r->t, added, r->error);
     }
-    return status == VIT_OK ? vit_added_close(r->t, r->error) : status;
+    vit_added_close(r->t);
+    return status;
 }
 
-static vit_status read_limits(const json_t *root, const reader *r) {
+static void read_limits(const json_t *root, const reader *r) {
     const json_t *truncation = json_object_get(root, "truncation");
     const json_t *padding = json_object_get(root, "padding");
     const json_t *most = json_object_get(truncation, "max_length");
@@ -453,7 +446,6 @@ static vit_status read_limits(const json_t *root, const reader *r) {
     if (json_is_integer(pad) && json_integer_value(pad) >= 0 && json_integer_value(pad) < VIT_NO_ID)
         r->t->pad = (uint32_t)json_integer_value(pad);
     r->t->encoder->cuts_left = side && strcmp(side, "Left") == 0;
-    return VIT_OK;
 }
 
 vit_status vit_encoder_read_json(vit_tokenizer *t, json_t *root, const char *name,
@@ -468,6 +460,6 @@ vit_status vit_encoder_read_json(vit_tokenizer *t, json_t *root, const char *nam
             read_rules(&e->splitters, json_object_get(root, "pre_tokenizer"), &families[1], &r);
     if (status == VIT_OK) status = read_post(json_object_get(root, "post_processor"), &r);
     if (status == VIT_OK) status = read_added(json_object_get(root, "added_tokens"), &r);
-    if (status == VIT_OK) status = read_limits(root, &r);
+    if (status == VIT_OK) read_limits(root, &r);
     return status;
 }

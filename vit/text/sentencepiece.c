@@ -86,7 +86,7 @@ typedef struct model {
     vit_tokenizer *t;
     const char *name;
     bool fairseq;
-    size_t count, capacity, type_capacity;
+    size_t count, capacity;         /* pieces; room for scores and types */
     uint64_t type;                  /* of the model: 1 unigram, 2 BPE, 3 words, 4 characters */
     uint64_t suffix, fallback;      /* spaces behind a word; bytes for what is unknown */
     uint64_t dummy, extra, escapes; /* of the normaliser */
@@ -108,8 +108,8 @@ enum { LONGEST_USER = 64 }; /* each length is looked up at each character of a t
 /* Keeps the score and the type of a token that texts are encoded with. */
 static vit_status put_score(model *m, size_t id, const piece *p) {
     vit_encoder *e = m->t->encoder;
-    while (m->capacity <= id) {
-        const size_t more = m->capacity < 1024 ? 1024 : 2 * m->capacity;
+    if (m->capacity <= id) {
+        const size_t more = m->t->count;
         float *scores = vit_realloc(e->rounded, m->capacity, more, sizeof *scores);
         if (scores) e->rounded = scores;
         uint8_t *types = vit_realloc(e->types, m->capacity, more, sizeof *types);
@@ -132,12 +132,14 @@ static vit_status put_score(model *m, size_t id, const piece *p) {
     return VIT_OK;
 }
 
-/* Adds the next piece. */
-static vit_status put_piece(model *m, const piece *p) {
-    /* The file begins with <unk>, <s>, </s>; fairseq's ids 0 to 3 are <s>, <pad>, </s>, <unk>. */
+/* The file begins with <unk>, <s>, </s>; fairseq's ids 0 to 3 are <s>, <pad>, </s>, <unk>. */
+static size_t next_id(model *m) {
     static const size_t first[] = {3, 0, 2};
     const size_t index = m->count++;
-    const size_t id = !m->fairseq ? index : index < 3 ? first[index] : index + 1;
+    return !m->fairseq ? index : index < 3 ? first[index] : index + 1;
+}
+
+static vit_status put_piece(model *m, size_t id, const piece *p) {
     const size_t length = (size_t)(p->text.end - p->text.at);
     vit_status status =
         vit_tokens_put(m->t, id, (const char *)p->text.at, length, m->name, m->error);
@@ -180,7 +182,7 @@ static vit_status read_model(model *m, const uint8_t *bytes, size_t size) {
                               "%s: is no SentencePiece model: byte %zu begins no field", m->name,
                               offset);
         else if (number == 1)
-            status = put_piece(m, &p);
+            status = put_piece(m, next_id(m), &p);
     }
     if (status == VIT_OK && m->count == 0)
         status = vit_fail(m->error, VIT_ERROR_FORMAT, "%s: holds no pieces", m->name);
@@ -189,17 +191,11 @@ static vit_status read_model(model *m, const uint8_t *bytes, size_t size) {
 
 /* <pad> and <mask>, which fairseq adds. */
 static vit_status put_fairseq(model *m) {
-    static const char *const texts[] = {"<pad>", "<mask>"};
-    const size_t ids[] = {1, m->count + 1};
-    const piece none = {.type = VIT_PIECE_CONTROL};
-    vit_status status = VIT_OK;
-    for (size_t i = 0; i < 2 && status == VIT_OK; i++) {
-        status = vit_tokens_put(m->t, ids[i], texts[i], strlen(texts[i]), m->name, m->error);
-        if (status == VIT_OK) m->t->tokens[ids[i]].special = true;
-        if (status == VIT_OK) status = vit_tokens_index(m->t, ids[i], NULL, m->error);
-        if (status == VIT_OK && m->t->encoder) status = put_score(m, ids[i], &none);
-    }
-    return status;
+    static const uint8_t pad[] = "<pad>", mask[] = "<mask>";
+    const piece pieces[] = {{{pad, pad + sizeof pad - 1}, 0, VIT_PIECE_CONTROL},
+                            {{mask, mask + sizeof mask - 1}, 0, VIT_PIECE_CONTROL}};
+    const vit_status status = put_piece(m, 1, &pieces[0]);
+    return status == VIT_OK ? put_piece(m, m->count + 1, &pieces[1]) : status;
 }
 
 /* The rules of the library sentencepiece: its normaliser, and what the file says of the model. */

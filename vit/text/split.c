@@ -17,6 +17,15 @@ vit_status vit_parts_put(vit_parts *p, vit_part part, vit_error *error) {
     return VIT_OK;
 }
 
+vit_status vit_parts_put_text(vit_parts *p, const char *text, size_t from, size_t to, bool first,
+                              vit_error *error) {
+    const vit_part part = {p->text.length, to - from, VIT_NO_ID, first};
+    if (from >= to) return VIT_OK;
+    vit_string_add_bytes(&p->text, text + from, to - from);
+    if (p->text.failed) return vit_fail_memory(error, "the parts of a text", to - from);
+    return vit_parts_put(p, part, error);
+}
+
 /* A part that is being cut: its pieces go to `out`. */
 typedef struct cutter {
     vit_parts *out;
@@ -27,14 +36,8 @@ typedef struct cutter {
     vit_error *error;
 } cutter;
 
-/* Adds text[from..to), if it is not empty. */
 static vit_status put(cutter *c, size_t from, size_t to) {
-    vit_parts *out = c->out;
-    const vit_part part = {out->text.length, to - from, VIT_NO_ID, c->first && from == 0};
-    if (from == to) return VIT_OK;
-    vit_string_add_bytes(&out->text, c->text + from, to - from);
-    if (out->text.failed) return vit_fail_memory(c->error, "the parts of a text", to - from);
-    return vit_parts_put(out, part, c->error);
+    return vit_parts_put_text(c->out, c->text, from, to, c->first && from == 0, c->error);
 }
 
 /* ---- matches ---- */
@@ -160,7 +163,6 @@ static vit_status split_as_bert(cutter *c, const vit_rule *r) {
 
 /* ---- rules that change the text, too ---- */
 
-/* Cuts c's text after `change` was made to it: the cutter gets the new one. */
 static vit_status byte_level(cutter *c, const vit_rule *r) {
     vit_string with = {0};
     cutter inner = *c;

@@ -95,15 +95,6 @@ static vit_status read_beside(vit_tokenizer *out, const char *directory, vit_err
     return status;
 }
 
-vit_status vit_tokenizer_open(vit_tokenizer *out, const char *directory, vit_error *error) {
-    size_t file;
-    *out = (vit_tokenizer){.pad = VIT_NO_ID};
-    vit_status status = read_vocabulary(out, &file, directory, error);
-    if (status == VIT_OK) status = read_beside(out, directory, error);
-    if (status != VIT_OK) vit_tokenizer_free(out);
-    return status;
-}
-
 /* ---- for encoding ---- */
 
 /* The object of a JSON file in the directory; NULL if there is no such file. */
@@ -154,8 +145,15 @@ static vit_status load_directory(vit_tokenizer *out, const char *directory, vit_
     size_t file;
     vit_status status = read_vocabulary(out, &file, directory, error);
     if (status == VIT_OK) status = read_beside(out, directory, error);
-    if (status == VIT_OK && file > 0)
+    if (status == VIT_OK && out->encoder && file > 0)
         status = read_class(out, directory, vocabulary_files[file].name, error);
+    return status;
+}
+
+vit_status vit_tokenizer_open(vit_tokenizer *out, const char *directory, vit_error *error) {
+    *out = (vit_tokenizer){.pad = VIT_NO_ID};
+    const vit_status status = load_directory(out, directory, error);
+    if (status != VIT_OK) vit_tokenizer_free(out);
     return status;
 }
 

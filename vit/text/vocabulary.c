@@ -4,6 +4,7 @@
 #include "vit/base/text.h"
 #include "vit/formats/json.h"
 #include "vit/formats/json_out.h"
+#include "vit/text/unicode.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,15 +32,9 @@ static size_t next_sign(const char **text, vit_signs signs) {
 }
 
 static vit_status check_text(const char *text, vit_error *error) {
-    const char *at = text;
-    while (*at != 0) {
-        const size_t length = vit_utf8_length(at);
-        if (length == 0)
-            return vit_fail(error, VIT_ERROR_FORMAT, "\"%.60s\": byte %zu is not valid UTF-8", text,
-                            (size_t)(at - text));
-        at += length;
-    }
-    return VIT_OK;
+    const size_t valid = vit_utf8_valid(text, strlen(text));
+    if (text[valid] == 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT, "\"%.60s\": byte %zu is not valid UTF-8", text, valid);
 }
 
 /* ---- from texts ---- */
@@ -123,20 +118,6 @@ vit_status vit_vocabulary_new(vit_vocabulary *out, vit_signs signs, const char *
 void vit_vocabulary_free(vit_vocabulary *v) {
     vit_free(v->texts);
     *v = (vit_vocabulary){0};
-}
-
-vit_status vit_vocabulary_copy(vit_vocabulary *out, const vit_vocabulary *from, vit_error *error) {
-    const size_t count = from->count > 0 ? from->count - VIT_ID_FIRST : 0;
-    sign *signs = vit_alloc(count, sizeof *signs);
-    *out = (vit_vocabulary){.signs = from->signs};
-    if (!signs) return vit_fail_memory(error, "a vocabulary", count * sizeof *signs);
-    for (size_t i = 0; i < count; i++) {
-        const char *text = from->texts[VIT_ID_FIRST + i];
-        signs[i] = (sign){text, strlen(text)};
-    }
-    const vit_status status = take_signs(out, signs, count, error);
-    vit_free(signs);
-    return status;
 }
 
 bool vit_vocabulary_equal(const vit_vocabulary *a, const vit_vocabulary *b) {
@@ -236,6 +217,13 @@ static vit_status take_texts(vit_vocabulary *v, char *const *texts, size_t count
     if (status == VIT_OK) status = take_signs(v, signs, count, error);
     vit_free(signs);
     return status;
+}
+
+vit_status vit_vocabulary_copy(vit_vocabulary *out, const vit_vocabulary *from, vit_error *error) {
+    *out = (vit_vocabulary){.signs = from->signs};
+    if (from->count == 0) return take_signs(out, NULL, 0, error);
+    return take_texts(out, from->texts + VIT_ID_FIRST, from->count - VIT_ID_FIRST, "a vocabulary",
+                      error);
 }
 
 vit_status vit_vocabulary_read(vit_vocabulary *out, const char *json, const char *name,
