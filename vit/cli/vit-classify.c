@@ -1,8 +1,6 @@
 /* vit-classify: classifies pictures. */
-#include <errno.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "vit/base/parallel.h"

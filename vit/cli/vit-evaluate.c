@@ -9,7 +9,6 @@
 #include "vit/cli/parts/program.h"
 #include "vit/cli/parts/results.h"
 #include "vit/cli/parts/teach.h"
-#include "vit/formats/json_out.h"
 #include "vit/formats/npy.h"
 #include "vit/texts.h"
 

@@ -1,7 +1,6 @@
 /* vit-train: trains a network and writes the model. */
 #include <signal.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "vit/base/size.h"

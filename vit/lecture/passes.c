@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "vit/base/fused.h"
-#include "vit/base/size.h"
 #include "vit/lecture/inside.h"
 #include "vit/ops/attention.h"
 #include "vit/ops/embed.h"

@@ -194,12 +194,6 @@ vit_indexed vit_index_row(const vit_index *index, size_t row) {
         b->names + e->name, {e->seconds, e->nanoseconds, e->size}, index->gone[row] != 0};
 }
 
-bool vit_index_is_old(const vit_index *index) {
-    vit_stamp stamp;
-    vit_error ignored;
-    return vit_stamp_of(&stamp, index->path, &ignored) != VIT_OK || stamp.size != index->file.size;
-}
-
 /* ---- writing ---- */
 
 struct vit_index_writer {

@@ -40,9 +40,6 @@ size_t vit_index_rows(const vit_index *index);              /* also those that a
 size_t vit_index_pictures(const vit_index *index);          /* without them */
 vit_indexed vit_index_row(const vit_index *index, size_t row);
 
-/* Whether the file at its path is not what is open: it grew, or was replaced. */
-bool vit_index_is_old(const vit_index *index);
-
 /* ---- adding ---- */
 
 typedef struct vit_index_writer vit_index_writer;

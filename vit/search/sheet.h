@@ -13,9 +13,6 @@ typedef struct vit_sheet_item {
 void vit_string_add_sheet(vit_string *out, const char *title, const vit_sheet_item *items,
                           size_t count, int threads);
 
-/* Appends text for HTML: & < > " ' become entities. */
-void vit_string_add_html(vit_string *out, const char *text);
-
 /* *png = the middle of a picture, 160 x 160 pixels, or less for a smaller one; freed by vit_free.
  * Errors: those of reading it. */
 #define VIT_THUMBNAIL 160

@@ -2,7 +2,6 @@
 #include "vit/base/sys.h"
 #include "vit/teach/solve.h"
 #include <math.h>
-#include <string.h>
 
 /* The strengths that are tried. */
 static const double strengths[] = {1e-2, 3.1622776601683795e-2, 1e-1, 3.1622776601683795e-1,

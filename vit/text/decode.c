@@ -1,5 +1,4 @@
 /* Ids -> text. */
-#include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/text/tokenizer.h"
 #include <string.h>

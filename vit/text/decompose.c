@@ -3,7 +3,6 @@
 #include "vit/base/sys.h"
 #include "vit/text/unicode.h"
 #include <stdlib.h>
-#include <string.h>
 
 /* Characters that are others, whose texts follow each other in a pool from `at` on. A text is one
  * character; in compatible_pool it is several, doubled, of which the last has 1 added. */

@@ -1,5 +1,4 @@
 #include "vit/text/tokenizer_files.h"
-#include "vit/base/size.h"
 #include "vit/text/tokens.h"
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "vit/text/encoder.h"
 #include "vit/text/tokens.h"
 #include <float.h>
-#include <string.h>
 
 /* ---- beginnings of pieces ---- */
 

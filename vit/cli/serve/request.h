@@ -11,6 +11,7 @@ enum { SERVE_NAME_MAX = 255, SERVE_MOST_ARGUMENTS = 32, SERVE_FIELDS_MAX = 1024 
 typedef struct serve_request {
     serve_server *server;
     const char *method;       /* "GET" */
+    const char *path;         /* of the route: "/v1/explain" */
     const char *content_type; /* header fields; NULL: not there */
     const char *json_length;  /* Inference-Header-Content-Length */
     struct {

@@ -14,9 +14,9 @@ static const char *const teaching[] = {"class", "picture", NULL};
 
 const serve_route serve_routes[] = {
     {"GET, HEAD", "/", serve_page, SERVE_OPEN, NULL},
-    {"GET, HEAD", "/page.css", serve_page_style, SERVE_OPEN, NULL},
-    {"GET, HEAD", "/page.js", serve_page_script, SERVE_OPEN, NULL},
-    {"GET, HEAD", "/teach.js", serve_page_teach, SERVE_OPEN, NULL},
+    {"GET, HEAD", "/page.css", serve_page, SERVE_OPEN, NULL},
+    {"GET, HEAD", "/page.js", serve_page, SERVE_OPEN, NULL},
+    {"GET, HEAD", "/teach.js", serve_page, SERVE_OPEN, NULL},
     {"GET, HEAD", "/health", serve_health, SERVE_OPEN, NULL},
     {"GET, HEAD", "/metrics", serve_metrics_page, 0, NULL},
     {"GET, HEAD", "/ping", serve_ping, SERVE_OPEN, NULL},
@@ -33,8 +33,8 @@ const serve_route serve_routes[] = {
     {"POST", "/predict", serve_immich_predict, SERVE_BODY, NULL},
     {"POST", "/v1/search", serve_search, SERVE_BODY, searching},
     {"GET, HEAD", "/v1/search/picture", serve_thumbnail, 0, thumbnails},
-    {"GET, HEAD", "/search", serve_search_page, SERVE_OPEN, NULL},
-    {"GET, HEAD", "/search.js", serve_search_script, SERVE_OPEN, NULL},
+    {"GET, HEAD", "/search", serve_page, SERVE_OPEN, NULL},
+    {"GET, HEAD", "/search.js", serve_page, SERVE_OPEN, NULL},
     {"POST", "/v1/explain", serve_explain, SERVE_BODY, explaining},
     {"GET, HEAD", "/v1/teach", serve_teach_list, 0, NULL},
     {"POST", "/v1/teach", serve_teach_begin, SERVE_BODY, NULL},

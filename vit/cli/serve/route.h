@@ -45,13 +45,13 @@ bool serve_route_takes(const serve_route *route, const char *method);
 
 /* ---- the handlers, in answer/ ---- */
 
-serve_handler serve_page, serve_page_style, serve_page_script, serve_page_teach;
+serve_handler serve_page;
 serve_handler serve_teach_begin, serve_teach_list, serve_teach_one, serve_teach_delete;
 serve_handler serve_teach_do;
 serve_handler serve_health, serve_metrics_page;
 serve_handler serve_predictions, serve_hugging_face, serve_embeddings, serve_explain;
 serve_handler serve_immich_predict;
-serve_handler serve_search, serve_thumbnail, serve_search_page, serve_search_script;
+serve_handler serve_search, serve_thumbnail;
 serve_handler serve_ping, serve_torchserve_models, serve_torchserve_model;
 serve_handler serve_v1_models, serve_v1_predict;
 serve_handler serve_v2, serve_v2_live, serve_v2_ready, serve_v2_models, serve_v2_index;

@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-void serve_instances_free(serve_instances *in) {
-    serve_pictures_free(&in->files);
-    serve_tensor_free(&in->tensor);
-}
-
 typedef struct reader {
     serve_instances *out;
     const serve_request *request;
@@ -144,6 +139,8 @@ bool serve_read_instances(serve_instances *out, const serve_request *request,
         if (fine && r.count == 0)
             fine = serve_fail(reply, 400, "\"instances\": expected a list of pictures");
     }
-    if (!fine) serve_instances_free(out);
-    return fine;
+    if (fine) return true;
+    serve_pictures_free(&out->files);
+    serve_tensor_free(&out->tensor);
+    return false;
 }

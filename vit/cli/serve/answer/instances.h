@@ -15,11 +15,10 @@ typedef struct serve_instances {
  * "image_bytes", "pixels" or "pixel_values". Arrays are [height, width, channels], pixels from 0 to
  * 255 (without the last side if it is 1), or [channels, height, width], normalised.
  *
- * False: `reply` is an error, and there is nothing to free. Freed by serve_instances_free. */
+ * False: `reply` is an error, and there is nothing to free. Else files and tensor are freed each by
+ * its own function. */
 bool serve_read_instances(serve_instances *out, const serve_request *request,
                           const serve_model *model, const json_t *value, bool is_list,
                           serve_reply *reply);
-
-void serve_instances_free(serve_instances *instances);
 
 #endif

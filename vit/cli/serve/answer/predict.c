@@ -1,6 +1,5 @@
 /* Classes of pictures, for the clients of TorchServe, of KServe's V1 protocol, and of Hugging Face.
  */
-#include <string.h>
 #include <strings.h>
 
 #include "vit/cli/parts/answers.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "vit/base/parallel.h"
-#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/parts/indexing.h"
 #include "vit/cli/serve/answer/classify.h"

@@ -1,7 +1,5 @@
 #include "vit/cli/serve/answer/texts.h"
 
-#include <string.h>
-
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 
