@@ -194,7 +194,7 @@ static bool for_one_class(const settings *s) {
 
 /* Writes files first, so that what is on standard output is also in the files; returns the exit
  * status. */
-static int answer(const settings *s, const vit_results *r, const predictions *p) {
+static int answer(const settings *s, const vit_results *r, predictions *p) {
     vit_error error;
     vit_status status = VIT_OK;
     if (r->labels && for_one_class(s)) {
@@ -207,7 +207,7 @@ static int answer(const settings *s, const vit_results *r, const predictions *p)
                           "of it are for classes");
         return VIT_EXIT_FAILED;
     }
-    if (s->predictions) status = vit_csv_write(s->predictions, &p->lines, &error);
+    if (s->predictions) status = vit_write_text(s->predictions, &p->lines, &error);
     if (status == VIT_OK && s->logits) status = write_logits(p, r->result, &error);
     if (status == VIT_OK && s->confusion_csv)
         status = vit_confusion_csv(s->confusion_csv, r->model, r->result, &error);

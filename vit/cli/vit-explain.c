@@ -9,6 +9,7 @@
 #include "vit/cli/parts/out_files.h"
 #include "vit/cli/parts/program.h"
 #include "vit/formats/npy.h"
+#include "vit/ops/precision.h"
 
 enum { MOST_NUMBERS = 256 };
 
@@ -185,16 +186,9 @@ static vit_status open_explainer(explainer *e, vit_error *error) {
     if (status == VIT_OK) status = vit_session_new(&e->session, e->model, &choice, error);
     if (status != VIT_OK) return status;
     e->info = vit_model_describe(e->model);
-    switch (e->info.precision) {
-    case VIT_PRECISION_INT8:
+    if (vit_precisions[e->info.precision].scales)
         vit_say(&command, "note: the model's weights are in 8 bits: maps and their probabilities "
                           "are those of these weights in float32");
-        break;
-    case VIT_PRECISION_F32:
-    case VIT_PRECISION_BF16:
-    case VIT_PRECISION_COUNT:
-        break;
-    }
     const size_t bytes = e->info.height * e->info.width * e->info.channels;
     e->pixels = vit_alloc(bytes, 1);
     e->values = vit_alloc(bytes, sizeof *e->values);
@@ -261,10 +255,7 @@ static vit_status write_maps(const explainer *e, const char *name, const char *o
         vit_string_add(&json.text, "\n");
         json.comma = false;
     }
-    if (json.text.failed) status = vit_fail_memory(error, "a map", 0);
-    if (status == VIT_OK) status = vit_write_file(out, json.text.text, json.text.length, error);
-    vit_string_free(&json.text);
-    return status;
+    return vit_write_text(out, &json.text, error);
 }
 
 static vit_status write_page(const explainer *e, const char *name, const char *out,

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/program.h"
 #include "vit/formats/json.h"
+#include "vit/ops/precision.h"
 #include "vit/texts.h"
 
 typedef struct settings {
@@ -113,11 +115,10 @@ static vit_status show_json(const settings *choice, subject *s, const char *name
     vit_json_text(&json, "name", name);
     vit_json_text(&json, "file", vit_tensor_list_path(s->list));
     vit_json_text(&json, "kind", vit_tensor_list_kind(s->list));
-    if (s->model) {
+    if (s->model)
         add_model_json(&json, s);
-    } else {
+    else
         vit_json_text(&json, "error", s->error.message);
-    }
     if (choice->tensors) {
         vit_status read = VIT_OK;
         vit_json_open(&json, "tensors", '[');
@@ -261,19 +262,6 @@ static void add_probabilities(vit_string *text, const vit_model_info *m) {
     vit_string_add(text, "\n");
 }
 
-static void add_precision(vit_string *text, vit_precision precision) {
-    switch (precision) {
-    case VIT_PRECISION_INT8:
-        add_title(text, "answers");
-        vit_string_add(text, "in int8, as the weights of the blocks are stored\n");
-        break;
-    case VIT_PRECISION_F32:
-    case VIT_PRECISION_BF16:
-    case VIT_PRECISION_COUNT:
-        break;
-    }
-}
-
 static void add_model(vit_string *text, const subject *s) {
     static const char *const sizes[] = {"image", "channels", "patch",   "dim", "depth",
                                         "heads", "mlp",      "classes", NULL};
@@ -295,7 +283,10 @@ static void add_model(vit_string *text, const subject *s) {
     add_title(text, "multiply-adds");
     vit_string_add(text, "%s a %s\n", vit_format_count(number, m->multiply_adds),
                    s->texts.writes ? "text" : "picture");
-    add_precision(text, m->precision);
+    if (vit_precisions[m->precision].scales) {
+        add_title(text, "answers");
+        vit_string_add(text, "in int8, as the weights of the blocks are stored\n");
+    }
     if (!s->texts.writes) add_labels(text, s);
     add_preprocessing(text, m->preprocessing);
     if (!s->texts.writes && m->has_head) add_probabilities(text, m);
@@ -315,11 +306,10 @@ static vit_status add_tensor(vit_string *text, subject *s, size_t index, size_t 
     vit_string_add(text, "  %-4s  %-16s", t.type, shape.length > 0 ? shape.text : "scalar");
     const double numbers[] = {m.min, m.max, m.mean, m.std};
     for (size_t i = 0; i < 4 && status == VIT_OK; i++) {
-        if (isfinite(numbers[i])) {
+        if (isfinite(numbers[i]))
             vit_string_add(text, " %11.4g", numbers[i]);
-        } else {
+        else
             vit_string_add(text, " %11s", "-");
-        }
     }
     if (status == VIT_OK && m.finite < t.count)
         vit_string_add(text, "  %zu not finite", t.count - m.finite);
@@ -331,11 +321,9 @@ static vit_status add_tensor(vit_string *text, subject *s, size_t index, size_t 
 static vit_status add_tensors(vit_string *text, subject *s) {
     size_t width = strlen("tensor");
     vit_status status = VIT_OK;
-    for (size_t i = 0; i < vit_tensor_list_count(s->list); i++) {
-        const size_t columns = vit_display_columns(vit_tensor_list_at(s->list, i).name);
-        width = columns > width ? columns : width;
-    }
-    width = width < 60 ? width : 60;
+    for (size_t i = 0; i < vit_tensor_list_count(s->list); i++)
+        width = vit_max(width, vit_display_columns(vit_tensor_list_at(s->list, i).name));
+    width = vit_min(width, 60);
     vit_string_add(text, "  ");
     vit_string_add_visible(text, "tensor", width);
     vit_string_add(text, "  type  %-16s %11s %11s %11s %11s\n", "shape", "min", "max", "mean",
@@ -372,11 +360,10 @@ static bool show(const settings *choice, const char *name) {
     subject s = {0};
     bool written = true;
     vit_status status = open_subject(&s, name, choice);
-    if (status != VIT_OK) {
+    if (status != VIT_OK)
         vit_say(&command, "%s", s.error.message);
-    } else {
+    else
         status = (choice->json ? show_json : show_text)(choice, &s, name, &written);
-    }
     vit_model_free(s.model);
     vit_tensor_list_free(s.list);
     return status == VIT_OK && written;

@@ -171,10 +171,7 @@ static vit_status write_sheet(const settings *s, const char *title, const vit_sh
                               size_t count, vit_error *error) {
     vit_string page = {0};
     vit_string_add_sheet(&page, title, items, count, threads_of(s));
-    const vit_status status = page.failed ? vit_fail_memory(error, s->html, page.capacity)
-                                          : vit_write_file(s->html, page.text, page.length, error);
-    vit_string_free(&page);
-    return status;
+    return vit_write_text(s->html, &page, error);
 }
 
 /* ---- similar pictures ---- */

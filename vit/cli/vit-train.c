@@ -248,9 +248,8 @@ static char *default_out(const settings *s) {
     for (size_t i = start; i < end; i++)
         vit_string_add_bytes(&name, strchr(plain, path[i]) ? &path[i] : "-", 1);
     vit_string_add(&name, "%s.safetensors", start == end ? "model" : "");
-    char *out = name.failed ? NULL : vit_strdup(name.text);
-    vit_string_free(&name);
-    return out;
+    if (name.failed) vit_string_free(&name);
+    return name.text;
 }
 
 static bool on_event(const vit_event *event, void *user) {
@@ -354,9 +353,8 @@ static char *rescue_name(const char *out) {
     vit_string name = {0};
     vit_string_add_bytes(&name, out, vit_stem_length(out, ".safetensors"));
     vit_string_add(&name, ".checkpoint");
-    char *copy = name.failed ? NULL : vit_strdup(name.text);
-    vit_string_free(&name);
-    return copy;
+    if (name.failed) vit_string_free(&name);
+    return name.text;
 }
 
 /* *outcome: what the training has reached. */

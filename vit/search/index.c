@@ -196,6 +196,11 @@ vit_indexed vit_index_row(const vit_index *index, size_t row) {
 
 /* ---- writing ---- */
 
+static void pad(vit_string *t) {
+    static const char zeros[64];
+    vit_string_add_bytes(t, zeros, padded(t->length) - t->length);
+}
+
 struct vit_index_writer {
     char *path;
     size_t width, stride;
@@ -207,13 +212,12 @@ struct vit_index_writer {
 static vit_status write_block(vit_index_writer *w, vit_index_head *head, const vit_string *content,
                               vit_error *error) {
     vit_string all = {0};
-    static const char zeros[64];
     if (content->failed) return vit_fail_memory(error, w->path, content->capacity);
     head->magic = VIT_INDEX_MAGIC;
     head->size = padded(content->length);
     vit_string_add_bytes(&all, (const char *)head, sizeof *head);
     vit_string_add_bytes(&all, content->text, content->length);
-    vit_string_add_bytes(&all, zeros, head->size - content->length);
+    pad(&all);
     vit_status status = VIT_OK;
     if (all.failed) status = vit_fail_memory(error, w->path, all.capacity);
     if (status == VIT_OK) {
@@ -323,11 +327,6 @@ static vit_status quantise(int8_t *to, float *scale, const vit_index_picture *p,
     }
     *scale = (float)(1 / sqrt(sum));
     return VIT_OK;
-}
-
-static void pad(vit_string *t) {
-    static const char zeros[64];
-    vit_string_add_bytes(t, zeros, padded(t->length) - t->length);
 }
 
 vit_status vit_index_writer_put(vit_index_writer *w, const vit_index_picture *pictures,

@@ -1,5 +1,6 @@
 #include "vit/cli/parts/answers.h"
 
+#include "vit/base/size.h"
 #include "vit/cli/parts/csv_out.h"
 
 /* ---- text ---- */
@@ -63,11 +64,9 @@ bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_
     char number[32];
     vit_string text = {0};
     size_t width = 0; /* of the labels' column, at most 40 */
-    for (size_t i = 0; i < a->top; i++) {
-        size_t columns = vit_display_columns(vit_model_label(a->model, a->best[i]));
-        width = columns > width ? columns : width;
-    }
-    if (width > 40) width = 40;
+    for (size_t i = 0; i < a->top; i++)
+        width = vit_max(width, vit_display_columns(vit_model_label(a->model, a->best[i])));
+    width = vit_min(width, 40);
     vit_string_add(&text, "%s", is_first ? "" : "\n");
     vit_string_add_visible(&text, a->name, 0);
     vit_string_add(&text, "\n");

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vit/base/size.h"
 #include "vit/base/text.h"
 #include "vit/cli/parts/csv_out.h"
 #include "vit/cli/parts/program.h"
@@ -27,9 +28,7 @@ vit_status vit_confusion_csv(const char *file, const vit_model *model, const vit
             vit_string_add(&t, ",%zu", result->confusion[i * classes + j]);
         vit_string_add(&t, "\n");
     }
-    const vit_status status = vit_csv_write(file, &t, error);
-    vit_string_free(&t);
-    return status;
+    return vit_write_text(file, &t, error);
 }
 
 /* ---- the picture ---- */
@@ -101,10 +100,8 @@ vit_status vit_confusion_svg(const char *file, const vit_model *model, const vit
                         "%s: a picture of the confusion matrix has at most %d classes, these are "
                         "%zu: --confusion-csv writes a table",
                         file, MOST, classes);
-    for (size_t i = 0; i < classes; i++) {
-        const size_t length = strlen(vit_model_label(model, i));
-        longest = length > longest ? length : longest;
-    }
+    for (size_t i = 0; i < classes; i++)
+        longest = vit_max(longest, strlen(vit_model_label(model, i)));
     const size_t left = longest * LETTER + 12, top = left + TITLE, side = classes * cell;
     vit_string t = {0};
     vit_string_add(&t,
@@ -118,7 +115,5 @@ vit_status vit_confusion_svg(const char *file, const vit_model *model, const vit
                    "<rect x=\"%zu\" y=\"%zu\" width=\"%zu\" height=\"%zu\" fill=\"none\" "
                    "stroke=\"#888\"/>\n</svg>\n",
                    left, top, side, side);
-    const vit_status status = vit_csv_write(file, &t, error);
-    vit_string_free(&t);
-    return status;
+    return vit_write_text(file, &t, error);
 }

@@ -39,8 +39,3 @@ vit_status vit_csv_check(const char *file, const char *option, const char *head,
     if (status == VIT_OK) vit_writer_abort(writer);
     return status;
 }
-
-vit_status vit_csv_write(const char *file, const vit_string *text, vit_error *error) {
-    if (text->failed) return vit_fail_memory(error, file, text->length);
-    return vit_write_file(file, text->text, text->length, error);
-}

@@ -12,7 +12,4 @@ void vit_csv_field(vit_string *text, const char *field);
  * `head`, as a file that this program wrote before. */
 vit_status vit_csv_check(const char *file, const char *option, const char *head, vit_error *error);
 
-/* Replaces the file by the text, or leaves it as it is. */
-vit_status vit_csv_write(const char *file, const vit_string *text, vit_error *error);
-
 #endif

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/cli/parts/models.h"
@@ -166,10 +167,8 @@ int vit_show_models(const vit_command *command, bool json) {
     vit_string heading = {0};
     size_t width = strlen("name");
     if (vit_list_models(&list, &error) != VIT_OK) return vit_say_error(command, &error);
-    for (size_t i = 0; i < list.count; i++) {
-        size_t columns = vit_display_columns(list.models[i].name);
-        width = columns > width ? columns : width;
-    }
+    for (size_t i = 0; i < list.count; i++)
+        width = vit_max(width, vit_display_columns(list.models[i].name));
     int exit_status = VIT_EXIT_OK;
     if (list.count == 0) {
         vit_say(command, "there are no models; $VIT_MODELS may name a directory of them");

@@ -49,11 +49,10 @@ static vit_status add_entry(vit_pictures *p, const char *directory, const char *
     if (!path) return vit_fail_memory(error, "a path", strlen(directory) + strlen(name));
     vit_path_kind kind = vit_path_look(path);
     if (kind == VIT_PATH_FILE && is_picture(name)) return add(p, path, error);
-    if (kind == VIT_PATH_DIRECTORY && !vit_path_leads_back(path)) {
+    if (kind == VIT_PATH_DIRECTORY && !vit_path_leads_back(path))
         status = walk(p, path, depth + 1, error);
-    } else {
+    else
         p->left_out++;
-    }
     vit_free(path);
     return status;
 }

@@ -40,11 +40,10 @@ void vit_string_add_visible(vit_string *t, const char *text, size_t width) {
         const unsigned char *c = (const unsigned char *)text;
         const bool control = c[0] < 0x20 || c[0] == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0);
         size_t length = vit_utf8_length(text);
-        if (length == 0 || control) {
+        if (length == 0 || control)
             vit_string_add_bytes(t, "?", 1);
-        } else {
+        else
             vit_string_add_bytes(t, text, length);
-        }
         text += length > 0 ? length : 1;
     }
     vit_string_add(t, "%*s", columns < width ? (int)(width - columns) : 0, "");
@@ -69,6 +68,13 @@ bool vit_print(const vit_command *command, vit_string *text) {
     }
     vit_string_free(text);
     return fine;
+}
+
+vit_status vit_write_text(const char *path, vit_string *text, vit_error *error) {
+    const vit_status status = text->failed ? vit_fail_memory(error, path, text->length)
+                                           : vit_write_file(path, text->text, text->length, error);
+    vit_string_free(text);
+    return status;
 }
 
 bool vit_print_json(const vit_command *command, vit_json_out *json) {

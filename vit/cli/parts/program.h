@@ -160,7 +160,10 @@ const char *vit_chosen_cpu(void);
  * incomplete for want of memory; errors of standard output itself are left to vit_program_end. */
 bool vit_print(const vit_command *command, vit_string *text);
 
-/* The same for a line of JSON, which it ends. */
+/* Replaces a file by the text, or leaves it as it is, and frees the text. */
+vit_status vit_write_text(const char *path, vit_string *text, vit_error *error);
+
+/* The same as vit_print for a line of JSON, which it ends. */
 bool vit_print_json(const vit_command *command, vit_json_out *json);
 
 /* Ends the line, writes and flushes it, and frees it; false if it could not be written, or there

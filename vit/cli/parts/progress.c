@@ -15,11 +15,10 @@ char *vit_format_duration(char text[32], double seconds) {
     if (!(seconds > 0)) seconds = 0;
     unsigned long long s = (unsigned long long)((seconds < most ? seconds : most) + 0.5);
     unsigned long long hours = s / 3600, minutes = s / 60 % 60;
-    if (hours > 0) {
+    if (hours > 0)
         snprintf(text, 32, "%llu:%02llu:%02llu", hours, minutes, s % 60);
-    } else {
+    else
         snprintf(text, 32, "%llu:%02llu", minutes, s % 60);
-    }
     return text;
 }
 

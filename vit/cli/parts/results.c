@@ -108,10 +108,7 @@ static void add_json_confusion(vit_json_out *json, const vit_results *r) {
     const vit_evaluation *result = r->result;
     vit_json_open(json, "confusion", '[');
     for (size_t i = 0; i < result->classes; i++) {
-        vit_json_open(json, NULL, '[');
-        for (size_t j = 0; j < result->classes; j++)
-            vit_json_count(json, NULL, result->confusion[i * result->classes + j]);
-        vit_json_close(json, ']');
+        vit_json_counts(json, NULL, result->confusion + i * result->classes, result->classes);
     }
     vit_json_close(json, ']');
 }
@@ -309,11 +306,10 @@ bool vit_results_json(const vit_results *r) {
 /* "98.71 %", or "-" for NaN. */
 static void add_percent(vit_string *text, double fraction) {
     char number[32];
-    if (isfinite(fraction)) {
+    if (isfinite(fraction))
         vit_string_add(text, "%7s %%", vit_format_fixed(number, 100 * fraction, 2));
-    } else {
+    else
         vit_string_add(text, "%9s", "-");
-    }
 }
 
 /* The first line: model, data and split; what: "pictures" or "texts". */

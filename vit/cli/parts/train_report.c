@@ -218,8 +218,7 @@ static void keep_directory(vit_train_report *report, const char *path) {
     vit_string text = {0};
     vit_string_add_bytes(&text, path, slash ? (size_t)(slash - path) : 0);
     vit_free(report->saved_in);
-    report->saved_in = text.failed || !text.text ? NULL : vit_strdup(text.text);
-    vit_string_free(&text);
+    report->saved_in = text.text;
 }
 
 static void sum_up(vit_log_summary *s, const vit_event *event) {
@@ -242,11 +241,10 @@ void vit_train_report_event(vit_train_report *report, const vit_event *event) {
     if (report->silent) return;
     if (event->kind == VIT_EVENT_CHECKPOINT) keep_directory(report, event->path);
     if (event->kind == VIT_EVENT_EPOCH) report->loss = event->loss;
-    if (event->kind == VIT_EVENT_STEP || event->kind == VIT_EVENT_EPOCH) {
+    if (event->kind == VIT_EVENT_STEP || event->kind == VIT_EVENT_EPOCH)
         vit_progress_show(&report->progress, event);
-    } else {
+    else
         vit_progress_clear(&report->progress);
-    }
     if (event->kind == VIT_EVENT_NOTE && event->text) {
         if (!event->is_detail || report->list_details) vit_say(report->command, "%s", event->text);
         log_note(report, event);

@@ -283,13 +283,12 @@ double serve_connections_sweep(serve_connections *cs) {
     double due = now + 1;
     for (serve_connection *c = cs->first, *next; c; c = next) {
         next = c->next;
-        if (c->state == SERVE_LINGERING && (now >= c->deadline || !drain(c))) {
+        if (c->state == SERVE_LINGERING && (now >= c->deadline || !drain(c)))
             remove_connection(cs, c);
-        } else if (c->state != SERVE_LINGERING && c->deadline > 0 && now >= c->deadline) {
+        else if (c->state != SERVE_LINGERING && c->deadline > 0 && now >= c->deadline)
             time_out(cs, c);
-        } else if (c->deadline > 0 && c->deadline < due) {
+        else if (c->deadline > 0 && c->deadline < due)
             due = c->deadline;
-        }
     }
     if (cs->lingering > 0 && due > now + 0.02) due = now + 0.02;
     pthread_mutex_unlock(&cs->lock);
