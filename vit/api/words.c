@@ -20,7 +20,7 @@ static vit_status open_words(vit_embedder *w, const char *path, const vit_embedd
     int threads;
     vit_status status = vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, error);
     if (status != VIT_OK) return status;
-    const vit_exec packs = {.kernels = kernels, .threads = 1, .precision = o->precision};
+    const vit_exec packs = {.kernels = kernels, .threads = threads, .precision = o->precision};
     const vit_wanted wanted = {.config = o->config, .as = o->as, .packs = &packs};
     status = vit_text_tower_load(&w->tower, path, &wanted, error);
     if (status != VIT_OK) return status;

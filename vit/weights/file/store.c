@@ -5,8 +5,9 @@
 #include "vit/ops/int8.h"
 #include "vit/weights/file/model_file.h"
 
-/* Tensors that are loaded at the same time, at most: each has room of its own. */
-enum { MOST_ROOMS = 8 };
+/* Tensors that are loaded at the same time, at most: each has room of its own, and all rooms
+ * together take at most this part of what the weights take. */
+enum { MOST_ROOMS = 8, ROOMS_PART = 32 };
 
 const vit_exec *vit_packs_for(vit_exec *room, const vit_exec *packs, const vit_tensors *file) {
     if (!packs || packs->precision != VIT_PRECISION_F32) return packs;
@@ -42,7 +43,8 @@ static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *p
                                  .transposed = vit_alloc_unset(vit_max(words, 1), sizeof(float))};
     s->largest = largest;
     s->outputs = outputs;
-    s->rooms = vit_min((size_t)packs->threads, MOST_ROOMS);
+    s->rooms = vit_min(vit_min((size_t)packs->threads, MOST_ROOMS),
+                       vit_max(words / (ROOMS_PART * vit_max(largest, 1)), 1));
     s->weight = vit_alloc_unset(s->rooms * largest, sizeof(float));
     s->scales = vit_alloc_unset(s->rooms * outputs, sizeof(float));
     if (m->packed.transposed && s->weight && s->scales) return VIT_OK;
