@@ -88,11 +88,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     take_line(type, sizeof type, &data, &size);
     take_line(length, sizeof length, &data, &size);
     read_arguments(&request);
-    const serve_route *route = serve_route_find(path, "POST", request.model, request.version);
+    const serve_route *route = serve_route_find(&request, path);
     if (route == NULL) return 0;
     request.content_type = *type != '\0' ? type : NULL;
     request.json_length = *length != '\0' ? length : NULL;
-    request.options = route->arguments;
     if (request.model[0] != '\0' && !serve_models_has(server.models, request.model)) return 0;
     uint8_t *body = malloc(size > 0 ? size : 1); /* of its exact length */
     if (body == NULL) return 0;

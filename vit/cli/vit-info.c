@@ -9,7 +9,6 @@
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/program.h"
 #include "vit/formats/json.h"
-#include "vit/ops/precision.h"
 #include "vit/texts.h"
 
 typedef struct settings {
@@ -262,6 +261,19 @@ static void add_probabilities(vit_string *text, const vit_model_info *m) {
     vit_string_add(text, "\n");
 }
 
+static void add_precision(vit_string *text, vit_precision precision) {
+    switch (precision) {
+    case VIT_PRECISION_INT8:
+        add_title(text, "answers");
+        vit_string_add(text, "in int8, as the weights of the blocks are stored\n");
+        break;
+    case VIT_PRECISION_F32:
+    case VIT_PRECISION_BF16:
+    case VIT_PRECISION_COUNT:
+        break;
+    }
+}
+
 static void add_model(vit_string *text, const subject *s) {
     static const char *const sizes[] = {"image", "channels", "patch",   "dim", "depth",
                                         "heads", "mlp",      "classes", NULL};
@@ -283,10 +295,7 @@ static void add_model(vit_string *text, const subject *s) {
     add_title(text, "multiply-adds");
     vit_string_add(text, "%s a %s\n", vit_format_count(number, m->multiply_adds),
                    s->texts.writes ? "text" : "picture");
-    if (vit_precisions[m->precision].scales) {
-        add_title(text, "answers");
-        vit_string_add(text, "in int8, as the weights of the blocks are stored\n");
-    }
+    add_precision(text, m->precision);
     if (!s->texts.writes) add_labels(text, s);
     add_preprocessing(text, m->preprocessing);
     if (!s->texts.writes && m->has_head) add_probabilities(text, m);

@@ -179,20 +179,6 @@ void vit_lecture_computed(vit_lecture *l, size_t block, vit_lecture_id id) {
             l->matrices[index].values[l->changes[i].offset] = l->changes[i].value;
 }
 
-static vit_status add_change(vit_lecture *l, const vit_lecture_change *change, vit_error *error) {
-    if (l->change_count == l->change_room) {
-        const size_t room = 2 * l->change_room + 16;
-        vit_lecture_change *changes = vit_alloc(room, sizeof *changes);
-        if (!changes) return vit_fail_memory(error, "changed numbers", room * sizeof *changes);
-        if (l->change_count > 0) memcpy(changes, l->changes, l->change_count * sizeof *changes);
-        vit_free(l->changes);
-        l->changes = changes;
-        l->change_room = room;
-    }
-    l->changes[l->change_count++] = *change;
-    return VIT_OK;
-}
-
 vit_status vit_lecture_set(vit_lecture *l, size_t index, size_t head, size_t i, size_t j,
                            float value, vit_error *error) {
     const vit_lecture_matrix *m = index < l->count ? &l->matrices[index] : NULL;
@@ -203,9 +189,14 @@ vit_status vit_lecture_set(vit_lecture *l, size_t index, size_t head, size_t i, 
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "%s cannot be changed, since it is computed from what can", m->symbol);
     const vit_lecture_change change = {index, head * m->head + i * m->row + j * m->column, value};
-    const bool is_weight = m->pass == VIT_LECTURE_GIVEN;
-    if (is_weight) m->values[change.offset] = value;
-    return is_weight ? VIT_OK : add_change(l, &change, error);
+    if (m->pass == VIT_LECTURE_GIVEN) {
+        m->values[change.offset] = value;
+        return VIT_OK;
+    }
+    if (!VIT_MAKE_ROOM(l->changes, l->change_count, l->change_room, "changed numbers", error))
+        return VIT_ERROR_MEMORY;
+    l->changes[l->change_count++] = change;
+    return VIT_OK;
 }
 
 void vit_lecture_copy(const vit_lecture_matrix *m, float *to) {

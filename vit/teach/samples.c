@@ -37,7 +37,6 @@ static void measure_columns(size_t index, int thread, void *context) {
     for (size_t j = 0; j < count; j++) {
         std[j] = sqrt(std[j] / n);
         if (std[j] <= 1e-12 * fabs(mean[j])) std[j] = 1; /* it does not vary, except by rounding */
-        if (std[j] == 0) std[j] = 1;
     }
 }
 

@@ -23,12 +23,8 @@ bool vit_cleaning_named(vit_cleaning *out, const char *name) {
 
 /* The byte that Windows-1252 writes for a character; 256: none. */
 static uint32_t windows_byte(uint32_t c) {
-    static const uint16_t others[32] = {
-        0x20ac, 0,      0x201a, 0x192,  0x201e, 0x2026, 0x2020, 0x2021, 0x2c6,  0x2030, 0x160,
-        0x2039, 0x152,  0,      0x17d,  0,      0,      0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
-        0x2013, 0x2014, 0x2dc,  0x2122, 0x161,  0x203a, 0x153,  0,      0x17e,  0x178};
-    for (uint32_t i = 0; i < 32; i++)
-        if (c == others[i]) return 0x80 + i;
+    for (uint32_t i = 0; i < VIT_COUNT(vit_windows_1252); i++)
+        if (c == vit_windows_1252[i]) return 0x80 + i;
     return c < 256 ? c : 256;
 }
 

@@ -92,21 +92,13 @@ static const vit_added *find_added(const vit_added *list, size_t count, const ch
     return NULL;
 }
 
-/* The character before text[at], at > 0. Returns where it begins. */
-static size_t character_before(uint32_t *c, const char *text, size_t at) {
-    do at--;
-    while (((uint8_t)text[at] & 0xc0) == 0x80);
-    vit_utf8_get(c, text + at);
-    return at;
-}
-
 /* Whether the token is a word by itself, where that is asked for. */
 static bool stands_alone(const vit_added *a, const char *text, size_t start, size_t end,
                          size_t length) {
     uint32_t c;
     if (!a->single_word) return true;
     if (start > 0) {
-        character_before(&c, text, start);
+        vit_utf8_before(&c, text, start);
         if (vit_is_one_of(VIT_WORD_CHARACTERS, c)) return false;
     }
     if (end == length) return true;
@@ -119,7 +111,7 @@ static void take_spaces(const vit_added *a, const char *text, size_t length, siz
                         size_t *start, size_t *end) {
     uint32_t c;
     while (a->left && *start > from) {
-        const size_t at = character_before(&c, text, *start);
+        const size_t at = vit_utf8_before(&c, text, *start);
         if (!vit_is_one_of(VIT_SPACES, c)) break;
         *start = vit_max(at, from);
     }

@@ -441,13 +441,13 @@ static bool run_of(machine *m, const instruction *x, size_t *at, size_t *least) 
 
 /* Takes the way remembered last, of those after the first `kept`. */
 static bool go_back(machine *m, size_t kept, size_t *pc, size_t *at) {
+    uint32_t c;
     if (m->count == kept) return false;
     way *w = &m->ways[m->count - 1];
     *pc = w->pc;
     *at = w->at;
-    if (w->at > w->low) do
-            w->at--;
-        while (((uint8_t)m->text[w->at] & 0xc0) == 0x80);
+    if (w->at > w->low)
+        w->at = vit_utf8_before(&c, m->text, w->at);
     else
         m->count--;
     return true;
@@ -481,8 +481,7 @@ static answer match(machine *m, size_t pc, size_t *at) {
             fits = run_of(m, x, at, &low);
             pc++;
             if (!fits || x->op == OP_ATOMIC || *at == low) break;
-            there = *at - 1;
-            while (((uint8_t)m->text[there] & 0xc0) == 0x80) there--;
+            there = vit_utf8_before(&c, m->text, *at);
             if (!remember(m, (way){pc, there, low})) return ANSWER_FAILED;
             break;
         case OP_SPLIT:

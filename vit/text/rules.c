@@ -118,9 +118,7 @@ static size_t leading(const char *text, size_t length) {
 static size_t trailing(const char *text, size_t length) {
     uint32_t c;
     while (length > 0) {
-        size_t at = length - 1;
-        while (((uint8_t)text[at] & 0xc0) == 0x80) at--;
-        vit_utf8_get(&c, text + at);
+        const size_t at = vit_utf8_before(&c, text, length);
         if (!vit_is_one_of(VIT_SPACES, c)) break;
         length = at;
     }

@@ -83,6 +83,13 @@ size_t vit_utf8_get(uint32_t *c, const char *text) {
     return length;
 }
 
+size_t vit_utf8_before(uint32_t *c, const char *text, size_t at) {
+    do at--;
+    while (((uint8_t)text[at] & 0xc0) == 0x80);
+    vit_utf8_get(c, text + at);
+    return at;
+}
+
 void vit_string_add_code(vit_string *out, uint32_t c) {
     char bytes[4];
     vit_string_add_bytes(out, bytes, vit_utf8_put(bytes, c));
@@ -131,9 +138,7 @@ static bool is_final(const char *text, size_t at, size_t length) {
     size_t i = at;
     bool follows = false; /* a letter */
     while (i > 0) {
-        while (((uint8_t)text[--i] & 0xc0) == 0x80) {
-        }
-        vit_utf8_get(&c, text + i);
+        i = vit_utf8_before(&c, text, i);
         if (vit_is_one_of(VIT_CASE_IGNORABLE, c)) continue;
         follows = vit_is_one_of(VIT_CASED, c);
         break;

@@ -75,6 +75,9 @@ size_t vit_grapheme_length(const char *text, size_t length);
 /* *c = the character that begins at `text`, of valid UTF-8. Returns its length in bytes. */
 size_t vit_utf8_get(uint32_t *c, const char *text);
 
+/* *c = the character before text[at], at > 0. Returns where it begins. */
+size_t vit_utf8_before(uint32_t *c, const char *text, size_t at);
+
 void vit_string_add_code(vit_string *out, uint32_t c); /* appends a character */
 
 /* The length in bytes of the longest beginning of text[0..length) that is valid UTF-8; zeros are

@@ -73,11 +73,10 @@ static bool look_everywhere(char **path, const model_path *p, const char *name) 
     for (size_t i = 0; i < p->count && !*path; i++) {
         vit_string candidate = {0};
         vit_string_add(&candidate, "%s/%s%s", p->list[i].text, name, ending);
-        bool found = !candidate.failed && vit_path_look(candidate.text) == VIT_PATH_FILE;
-        if (found) *path = vit_strdup(candidate.text);
-        bool memory = !candidate.failed && (!found || *path);
-        vit_string_free(&candidate);
-        if (!memory) return false;
+        const bool failed = candidate.failed;
+        if (failed || vit_path_look(candidate.text) != VIT_PATH_FILE) vit_string_free(&candidate);
+        if (failed) return false;
+        *path = candidate.text;
     }
     return true;
 }

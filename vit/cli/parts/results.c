@@ -107,9 +107,8 @@ static void add_json_labels(vit_json_out *json, const vit_results *r) {
 static void add_json_confusion(vit_json_out *json, const vit_results *r) {
     const vit_evaluation *result = r->result;
     vit_json_open(json, "confusion", '[');
-    for (size_t i = 0; i < result->classes; i++) {
+    for (size_t i = 0; i < result->classes; i++)
         vit_json_counts(json, NULL, result->confusion + i * result->classes, result->classes);
-    }
     vit_json_close(json, ']');
 }
 

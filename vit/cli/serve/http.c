@@ -197,10 +197,8 @@ static bool take_authority(const serve_guard *guard, const char **path) {
 
 static bool check_address(exchange *x, const char *path, serve_reply *reply) {
     const bool is_ours = take_authority(&x->request.server->guard, &path);
-    x->route = serve_route_find(path, x->request.method, x->request.model, x->request.version);
+    x->route = serve_route_find(&x->request, path);
     if (x->route) serve_route_methods(x->route, x->allow, sizeof x->allow);
-    x->request.path = x->route ? x->route->path : NULL;
-    x->request.options = x->route ? x->route->arguments : NULL;
     if (!is_ours)
         serve_fail(reply, 403, "\"%.80s\" is not an address of this server", x->entry.path);
     else if (x->has_zero)

@@ -76,19 +76,20 @@ static bool matches(const char *pattern, const char *path, char names[2][SERVE_N
     return *path == '\0';
 }
 
-const serve_route *serve_route_find(const char *path, const char *method, char *model,
-                                    char *version) {
+const serve_route *serve_route_find(serve_request *request, const char *path) {
     const serve_route *found = NULL;
     char names[2][SERVE_NAME_MAX + 1];
-    model[0] = version[0] = '\0';
+    request->model[0] = request->version[0] = '\0';
     for (size_t i = 0; i < serve_route_count; i++) {
         if (!matches(serve_routes[i].path, path, names)) continue;
-        if (found && !serve_route_takes(&serve_routes[i], method)) continue;
+        if (found && !serve_route_takes(&serve_routes[i], request->method)) continue;
         found = &serve_routes[i];
-        memcpy(model, names[0], sizeof names[0]);
-        memcpy(version, names[1], sizeof names[1]);
-        if (serve_route_takes(found, method)) break;
+        memcpy(request->model, names[0], sizeof names[0]);
+        memcpy(request->version, names[1], sizeof names[1]);
+        if (serve_route_takes(found, request->method)) break;
     }
+    request->path = found ? found->path : NULL;
+    request->options = found ? found->arguments : NULL;
     return found;
 }
 

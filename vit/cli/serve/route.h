@@ -24,10 +24,9 @@ typedef struct serve_route {
 extern const serve_route serve_routes[];
 extern const size_t serve_route_count;
 
-/* The route of a path that takes the method, else one of that path, else NULL. model and version,
- * each [SERVE_NAME_MAX + 1], become the first and the second name in the path, or "". */
-const serve_route *serve_route_find(const char *path, const char *method, char *model,
-                                    char *version);
+/* The route of a path that takes the request's method, else one of that path, else NULL. Sets the
+ * request's path, options, model and version, which are the first and second name in the path. */
+const serve_route *serve_route_find(serve_request *request, const char *path);
 
 /* The index of the first route with that path; serve_route_count for NULL. */
 size_t serve_route_place(const serve_route *route);

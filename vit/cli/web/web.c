@@ -85,12 +85,11 @@ unsigned web_ask(const char *method, const char *path, char *arguments, const ch
     *reply = (serve_reply){.status = 200, .type = "application/json"};
     request.content_type = *type != '\0' ? type : NULL;
     take_arguments(&request, arguments);
-    const serve_route *route = serve_route_find(path, method, request.model, request.version);
+    const serve_route *route = serve_route_find(&request, path);
     if (!route || !serve_route_takes(route, method)) {
         serve_fail(reply, 404, "%s %s: there is no such place", method, path);
         return reply->status;
     }
-    request.options = route->arguments;
     unknown = serve_route_unknown(route, &request, &near);
     if (unknown)
         serve_fail(reply, 400, "%s: there is no such argument", unknown);
