@@ -535,4 +535,4 @@ clean:
 
 .SECONDARY:
 .DELETE_ON_ERROR:
--include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj/ -name '*.d' 2>/dev/null)

@@ -486,8 +486,9 @@ typedef struct vit_event {
     double images_per_second;  /* while training, without evaluation */
     double seconds, seconds_left;
     /* of a training on several ranks, NaN for one process: bytes that this rank sent and received a
-     * step, and the share of the time of steps that it spent in communication, 0..1 */
-    double step_sent, step_received, communication;
+     * step, the share of the time of steps that it spent in communication alone, and the share of
+     * the bytes sent that it sent while it computed, 0..1 */
+    double step_sent, step_received, communication, overlap;
     const char *path, *text;
     bool from_pictures,
         to_texts;   /* whether its input is pictures, and whether it answers with texts */

@@ -6,6 +6,7 @@
 #include "vit/image/codec/source.h"
 
 #include <ctype.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
@@ -21,15 +22,16 @@ static uint32_t crc_of(const vit_bytes *bytes) {
 typedef struct check {
     vit_tree_part *part;
     vit_shard_files *shards; /* NULL: files */
+    const vit_pack_options *options;
+    atomic_size_t *done; /* pictures of all parts */
+    size_t total;
 } check;
 
-static void check_task(size_t index, int thread, void *context) {
-    const check *c = context;
+static void check_picture(check *c, size_t index) {
     vit_tree_file *file = &c->part->files[index];
     vit_bytes bytes;
     vit_error error;
     vit_image image;
-    (void)thread;
     if (file->problem) return;
     file->status =
         vit_picture_read(&bytes, c->shards, file->path, c->shards ? &file->place : NULL, &error);
@@ -53,11 +55,19 @@ static void check_task(size_t index, int thread, void *context) {
     if (!file->problem) file->status = VIT_ERROR_MEMORY;
 }
 
+static void check_task(size_t index, int thread, void *context) {
+    check *c = context;
+    const vit_pack_options *o = c->options;
+    check_picture(c, index);
+    const size_t done = atomic_fetch_add(c->done, 1) + 1;
+    if (thread == 0 && o->progress) o->progress(false, done, c->total, o->user);
+}
+
 /* Decodes the pictures of a part, and drops those that cannot be read. */
-static vit_status check_part(vit_packed *out, vit_tree_part *part, vit_shard_files *shards,
-                             const vit_pack_options *o, vit_error *error) {
-    check c = {part, shards};
+static vit_status check_part(vit_packed *out, vit_tree_part *part, check c, vit_error *error) {
+    const vit_pack_options *o = c.options;
     size_t kept = 0;
+    c.part = part;
     vit_parallel(o->threads > 0 ? o->threads : 1, part->count, check_task, &c);
     for (size_t i = 0; i < part->count; i++)
         if (part->files[i].status == VIT_ERROR_MEMORY)
@@ -80,7 +90,13 @@ static vit_status check_part(vit_packed *out, vit_tree_part *part, vit_shard_fil
 static vit_status check_all(vit_packed *out, vit_tree *tree, const vit_pack_options *o,
                             vit_error *error) {
     vit_string strays = {0};
-    vit_status status = check_part(out, &tree->train, tree->shards, o, error);
+    atomic_size_t done;
+    const check c = {.shards = tree->shards,
+                     .options = o,
+                     .done = &done,
+                     .total = tree->train.count + tree->val.count + tree->test.count};
+    atomic_init(&done, 0);
+    vit_status status = check_part(out, &tree->train, c, error);
     out->left_out += tree->strays;
     if (tree->strays > 0 && o->unreadable) {
         vit_string_add(&strays, "%s: lies beside the classes", tree->stray);
@@ -88,8 +104,8 @@ static vit_status check_all(vit_packed *out, vit_tree *tree, const vit_pack_opti
         if (!strays.failed) o->unreadable(strays.text, o->user);
         vit_string_free(&strays);
     }
-    if (status == VIT_OK) status = check_part(out, &tree->val, tree->shards, o, error);
-    if (status == VIT_OK) status = check_part(out, &tree->test, tree->shards, o, error);
+    if (status == VIT_OK) status = check_part(out, &tree->val, c, error);
+    if (status == VIT_OK) status = check_part(out, &tree->test, c, error);
     if (status != VIT_OK) return status;
     out->train = tree->train.count;
     out->val = tree->val.count;
@@ -148,7 +164,8 @@ typedef struct packing {
     char shard[32]; /* its name */
     uint64_t size;  /* bytes that it has */
     size_t pictures;
-    size_t number; /* of the next shard of the part */
+    size_t number;         /* of the next shard of the part */
+    size_t written, total; /* pictures */
 } packing;
 
 static vit_status add_member(vit_string *sample, const char *key, const char *ending,
@@ -248,6 +265,8 @@ static vit_status pack_picture(packing *p, const char *part, const vit_tree_file
         vit_shards_index_picture(&p->rows, &row);
         p->size += p->sample.length;
         p->pictures++;
+        p->written++;
+        if (p->o->progress) p->o->progress(true, p->written, p->total, p->o->user);
     }
     if (status == VIT_OK && (member.failed || p->rows.failed))
         status = vit_fail_memory(error, "the index", p->rows.capacity);
@@ -360,6 +379,7 @@ vit_status vit_pack(vit_packed *out, const vit_pack_options *o, vit_error *error
     vit_status status = check_place(&p, error);
     if (status == VIT_OK) status = vit_tree_scan(&tree, o->data, ALL, false, error);
     if (status == VIT_OK) status = check_all(out, &tree, o, error);
+    p.total = out->train + out->val + out->test;
     if (status == VIT_OK) {
         status = vit_make_directories(p.place, error);
         if (status == VIT_OK) status = write_all(&p, &tree, error);

@@ -14,6 +14,8 @@ typedef struct vit_pack_options {
     int threads;      /* that check pictures; changes no byte */
     /* Called for each picture that is left out, "FILE: why". NULL: they are only counted. */
     void (*unreadable)(const char *problem, void *user);
+    /* Called now and then: `done` pictures of `total` are checked, or written. NULL: it is not. */
+    void (*progress)(bool writes, size_t done, size_t total, void *user);
     void *user;
 } vit_pack_options;
 

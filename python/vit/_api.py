@@ -313,6 +313,7 @@ class vit_event(Structure):
         ("step_sent", c_double),
         ("step_received", c_double),
         ("communication", c_double),
+        ("overlap", c_double),
         ("path", c_char_p),
         ("text", c_char_p),
         ("from_pictures", c_bool),

@@ -29,8 +29,19 @@ equal() {
 equal "two ranks" 2
 mv out steps
 json "what went over the wire is told" steps 'r[-1]["step_sent"] > 0 and r[-1]["step_received"] > 0
-    and 0 < r[-1]["communication"] < 1'
+    and 0 < r[-1]["communication"] < 1 and 0 <= r[-1]["overlap"] <= 1'
 equal "three ranks with a part of the optimiser's state each" 3 --shard-optimizer
+
+float=$(sed -n 's/.*"step_sent": \([0-9]*\).*/\1/p' steps | tail -n 1)
+cp one.safetensors float32.safetensors
+given "$mpi/vit-train" $short --set bf16_gradients=true --steps 5 --out one.safetensors --overwrite
+equal "four ranks whose gradients travel in bfloat16" 4 --set bf16_gradients=true
+run 0 "*" "*" launch 2 "$mpi/vit-train" $short --set bf16_gradients=true --steps 5 --json \
+    --out some.safetensors --overwrite
+halves=$(sed -n 's/.*"step_sent": \([0-9]*\).*/\1/p' out | tail -n 1)
+check "half as many bytes travel" test $((10 * halves)) -lt $((6 * float))
+check "which is another model" fails cmp -s one.safetensors float32.safetensors
+mv float32.safetensors one.safetensors
 
 run 0 "*" "*" launch 2 "$mpi/vit-train" $short --out some.safetensors --overwrite \
     --checkpoint state --steps 3/5
@@ -68,6 +79,13 @@ check "a rank with other data is named" refuses 1 \
     $(echo "$short" | sed s/grey/other/) --steps 5 --out no.safetensors
 check "too many ranks are refused" refuses 2 "at most, or change the recipe with --set lanes=N" \
     launch 9 "$mpi/vit-train" $short --out no.safetensors
+run 2 "*" "*" launch 3 "$mpi/vit-train" $short --no-such-option --out no.safetensors
+check "a usage error is said once" test "$(grep -c "no-such-option" err)" -eq 1
+check "that of one rank is said with its name" refuses 2 "rank 1 (.*): .*no-such-option" \
+    launch 1 "$mpi/vit-train" $short --out no.safetensors : -np 1 "$mpi/vit-train" $short \
+    --no-such-option --out no.safetensors
+run 1 "*" "*" launch 3 "$mpi/vit-evaluate" --model nowhere --data grey
+check "and so is a file that is missing" test "$(grep -c "vit-evaluate:" err)" -eq 1
 check "a program without MPI does not train P times" refuses 1 "built without MPI" \
     launch 2 "$BUILD/bin/vit-train" $short --out no.safetensors
 check "nothing was written" fails test -e no.safetensors

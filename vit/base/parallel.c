@@ -21,10 +21,14 @@ typedef struct share {
 
 #define MOST_SHARES 64
 
+/* What each of `size` threads does, numbered from 0, the caller. */
+typedef void region_part(void *context, int thread, int size);
+
 typedef struct work {
     share shares[MOST_SHARES];
     size_t share_count, count, threads;
     vit_task *task;
+    region_part *part; /* what each thread does instead, if it is not NULL */
     void *context;
     _Alignas(64) atomic_size_t arrived; /* threads with nothing left to do */
 } work;
@@ -46,6 +50,7 @@ static void run_share(work *w, size_t s, int thread) {
 static void run_work(work *w, int thread) {
     if ((size_t)thread < w->threads) {
         const vit_fpmode host = vit_fpmode_enter();
+        if (w->part) w->part(w->context, thread, (int)w->threads);
         for (size_t s = 0; s < w->share_count; s++)
             run_share(w, ((size_t)thread + s) % w->share_count, thread);
         vit_fpmode_leave(host);
@@ -230,6 +235,31 @@ void vit_with_team(int threads, vit_team_body *body, void *context) {
     }
     team_call c = {.body = body, .context = context};
     run_region(threads, team_part, &c);
+}
+
+typedef struct beside_call {
+    team_call others;
+    vit_team_body *beside;
+} beside_call;
+
+static void beside_part(void *context, int thread, int size) {
+    beside_call *c = context;
+    if (thread == 0)
+        c->beside(c->others.context);
+    else
+        team_part(&c->others, thread - 1, size - 1);
+}
+
+void vit_beside(vit_team_body *body, vit_team_body *beside, void *context) {
+    team *t = idle_team;
+    if (!t || t->size < 2) {
+        body(context);
+        beside(context);
+        return;
+    }
+    beside_call c = {.others = {.body = body, .context = context}, .beside = beside};
+    work w = {.threads = t->size, .part = beside_part, .context = &c};
+    lead(t, &w);
 }
 
 static void work_part(void *context, int thread, int size) {

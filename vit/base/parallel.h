@@ -27,6 +27,11 @@ void vit_parallel(int threads, size_t count, vit_task *task, void *context);
 typedef void vit_team_body(void *context);
 void vit_with_team(int threads, vit_team_body *body, void *context);
 
+/* In the body of a team: calls body(context) on its second thread, which leads the others but this
+ * one as a team, while this thread calls beside(context). Returns when both have. Where there is no
+ * second thread, one is called after the other. */
+void vit_beside(vit_team_body *body, vit_team_body *beside, void *context);
+
 /* The most threads that can have a processor each: vit_cpu_count, or the processors of the places
  * that OMP_PROC_BIND, OMP_PLACES or GOMP_CPU_AFFINITY bind threads to. */
 int vit_threads_most(void);

@@ -128,6 +128,7 @@ static const vit_command command = {
              "; in f32 the answer is the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
+    .ranks = true,
 };
 
 /* A model, and the window of pictures that it classifies together. */
@@ -482,7 +483,7 @@ static int run(const settings *s, int pictures, char **names) {
     vit_writer *writer;
     vit_error error;
     vit_status status = VIT_OK;
-    if (s->shard.schedule == 0) status = vit_cluster_open(&c.cluster, &error);
+    if (s->shard.schedule == 0) status = vit_program_join(&c.cluster, &error);
     const bool is_first = vit_cluster_rank(c.cluster) == 0;
     /* Whether OUT can be written is found out before thousands of pictures are read. */
     if (status == VIT_OK && s->out && is_first) status = vit_writer_open(&writer, s->out, &error);

@@ -96,6 +96,7 @@ static const vit_command command = {
              "; in f32 the figures are the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
+    .ranks = true,
 };
 
 /* ---- CSV ---- */
@@ -258,7 +259,7 @@ int main(int argc, char **argv) {
         return vit_say_usage(&command, "--predictions and --confusion-csv name the same file");
     if (s.logits && !vit_has_ending(s.logits, ".npy"))
         return vit_say_usage(&command, "--logits: the file is an array of NumPy, FILE.npy");
-    vit_status status = vit_cluster_open(&p.cluster, &error);
+    vit_status status = vit_program_join(&p.cluster, &error);
     if (status == VIT_OK) status = check_places(&s, &error);
     if (status == VIT_OK) status = measure(&s, &model, &p, &result, &labels, &error);
     if (status != VIT_OK) {

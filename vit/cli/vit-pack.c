@@ -4,6 +4,7 @@
 #include "datasets/shards/pack.h"
 #include "vit/base/parallel.h"
 #include "vit/cli/parts/program.h"
+#include "vit/cli/parts/progress.h"
 
 typedef struct settings {
     const char *out;
@@ -48,8 +49,14 @@ static const vit_command command = {
 };
 
 static void say_left_out(const char *problem, void *user) {
-    (void)user;
+    vit_progress_clear(user);
     vit_say(&command, "left out: %s", problem);
+}
+
+static void show_progress(bool writes, size_t done, size_t total, void *user) {
+    char n[2][32];
+    vit_progress_text(user, "%s %s of %s pictures", writes ? "writing" : "checking",
+                      vit_format_count(n[0], done), vit_format_count(n[1], total));
 }
 
 static bool say_packed(const vit_packed *p, const char *where, bool as_json) {
@@ -84,14 +91,18 @@ static bool say_packed(const vit_packed *p, const char *where, bool as_json) {
 static int run(const settings *s, const char *data) {
     vit_packed packed;
     vit_error error;
+    vit_progress progress = vit_progress_start(false);
     const vit_pack_options o = {.data = data,
                                 .out = s->out,
                                 .bytes = (s->megabytes > 0 ? s->megabytes : 256) * 1000000,
                                 .seed = s->seed,
                                 .threads = s->threads > 0 ? (int)s->threads : vit_threads_default(),
-                                .unreadable = say_left_out};
+                                .unreadable = say_left_out,
+                                .progress = show_progress,
+                                .user = &progress};
     const vit_status status =
         s->index ? vit_pack_index(&packed, &o, &error) : vit_pack(&packed, &o, &error);
+    vit_progress_clear(&progress);
     if (status != VIT_OK) return vit_say_error(&command, &error);
     return say_packed(&packed, s->index ? data : s->out, s->json) ? VIT_EXIT_OK : VIT_EXIT_FAILED;
 }

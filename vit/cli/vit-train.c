@@ -231,6 +231,7 @@ static const vit_command command = {
         "; in f32 the model is the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
+    .ranks = true,
 };
 
 /* NAME.safetensors, where NAME is the last part of the path of preset or data, without .json, its
@@ -585,7 +586,13 @@ int main(int argc, char **argv) {
     vit_interrupt_catch();
     vit_log_summary outcome;
     vit_error error;
-    if (vit_cluster_open(&s.cluster, &error) != VIT_OK) return vit_say_error(&command, &error);
+    const vit_status joined = vit_program_join(&s.cluster, &error);
+    if (joined != VIT_OK) {
+        exit_status = VIT_EXIT_USAGE;
+        if (vit_cluster_reports(s.cluster)) exit_status = vit_say_error(&command, &error);
+        vit_cluster_close(s.cluster, joined);
+        return exit_status;
+    }
     exit_status = s.seeds ? run_seeds(&s) : run(&s, &outcome);
     exit_status = vit_program_end(&command, exit_status);
     vit_cluster_close(s.cluster, s.status);

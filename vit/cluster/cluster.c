@@ -5,6 +5,8 @@
 #include "vit/cluster/inside.h"
 #include "vit/cluster/watch.h"
 
+#include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +17,8 @@ struct vit_cluster {
     int rank, size;
     bool agreed; /* the ranks have agreed on an error */
     bool broken; /* a rank was lost */
+    atomic_bool computes;
+    double computed; /* vit_clock() when it last ceased to */
     char (*names)[NAME_SIZE];
     int sharing;      /* ranks with the processors of this one */
     vit_watch *watch; /* NULL: none */
@@ -47,6 +51,11 @@ vit_traffic vit_cluster_traffic(const vit_cluster *c) {
     return c ? c->traffic : (vit_traffic){0};
 }
 
+void vit_cluster_computes(vit_cluster *c, bool computes) {
+    c->computed = vit_clock();
+    atomic_store(&c->computes, computes);
+}
+
 bool vit_cluster_reports(const vit_cluster *c) {
     return !c || c->rank == 0 || !c->agreed;
 }
@@ -71,8 +80,8 @@ vit_status vit_cluster_wait(vit_cluster *c, vit_message *m, int peer, vit_error 
     for (size_t polls = 0; !complete; polls++) {
         if (vit_watch_lost(c->watch) >= 0 || !vit_wire_test(m, &complete))
             return vit_cluster_fail(c, peer, error);
-        if (complete || polls < SPINS) continue;
-        if (polls < SPINS + YIELDS)
+        if (complete || (polls < SPINS && !c->computes)) continue;
+        if (polls < SPINS + YIELDS && !c->computes)
             vit_yield();
         else
             vit_nap(nap);
@@ -83,6 +92,7 @@ vit_status vit_cluster_wait(vit_cluster *c, vit_message *m, int peer, vit_error 
 vit_status vit_cluster_start_send(vit_cluster *c, vit_message *m, const void *data, size_t bytes,
                                   int to, vit_error *error) {
     c->traffic.sent += bytes;
+    if (c->computes) c->traffic.beside += bytes;
     return vit_wire_send(m, data, bytes, to) ? VIT_OK : vit_cluster_fail(c, to, error);
 }
 
@@ -93,7 +103,7 @@ vit_status vit_cluster_start_receive(vit_cluster *c, vit_message *m, void *data,
 }
 
 void vit_cluster_count(vit_cluster *c, double since) {
-    c->traffic.seconds += vit_clock() - since;
+    if (!c->computes) c->traffic.seconds += vit_clock() - fmax(since, c->computed);
 }
 
 /* Sends and receives at the same time. */

@@ -16,10 +16,15 @@
  * nothing but communicate, or wait for others to do so. */
 typedef struct vit_traffic {
     uint64_t sent, received; /* bytes */
+    uint64_t beside;         /* of `sent`, while this rank computed */
     double seconds;
 } vit_traffic;
 
 vit_traffic vit_cluster_traffic(const vit_cluster *c);
+
+/* Whether other threads of this rank compute from now on. Then waiting leaves the processors to
+ * them at once, and is not counted. From any thread. */
+void vit_cluster_computes(vit_cluster *c, bool computes);
 
 /* How many ranks, this one included, may use the same processors of one machine as this one. */
 int vit_cluster_sharing(const vit_cluster *c);
@@ -65,17 +70,40 @@ vit_status vit_cluster_follow(vit_cluster *c, vit_status status, vit_error *erro
  *
  *     rank 0 -> rank 1 -> ... -> meet <- ... <- rank size - 1
  *
- * For a single sum, meet is size - 1.
+ * For a single sum, meet is size - 1. The pieces go from the last number to the first, as a
+ * backward pass computes gradients:
  *
- * Numbers first .. first + count - 1 of this rank's terms are added to what came before: `low`, a
+ *     for (vit_fold_begin(...); vit_fold_next(fold, &first);) {
+ *         ... until this rank has its terms from `first` on ...
+ *         vit_fold_piece(fold, error);
+ *     }
+ *     vit_fold_end(fold, error);
+ */
+typedef struct vit_fold vit_fold;
+
+/* Memory for folds of `count` numbers. bf16: all sums are numbers of bfloat16, and travel in 16
+ * bits. *out is to be freed by vit_fold_free; NULL after an error. */
+vit_status vit_fold_new(vit_fold **out, vit_cluster *c, size_t count, int meet, bool bf16,
+                        vit_error *error);
+void vit_fold_free(vit_fold *fold); /* takes NULL */
+
+/* Numbers first .. first + count - 1 of this rank's terms are added to what came before: `low`, a
  * part of the first sum, and `high`, one of the second; NULL: nothing came. Both may be written
  * to. Returns where the sum of all these is: low, high, or memory of the caller's that stays as it
  * is until the result comes. */
 typedef const float *vit_fold_add(float *low, float *high, size_t first, size_t count,
                                   void *context);
 
-/* result: [count], on all ranks. It may be the caller's terms. */
-vit_status vit_cluster_fold(vit_cluster *c, float *result, size_t count, int meet,
-                            vit_fold_add *add, void *context, vit_error *error);
+/* result: [count], on all ranks, after vit_fold_end. It may be the caller's terms. */
+vit_status vit_fold_begin(vit_fold *fold, float *result, vit_fold_add *add, void *context,
+                          vit_error *error);
+
+/* The first number of the piece that vit_fold_piece adds and hands on next; false: there is none
+ * left. */
+bool vit_fold_next(const vit_fold *fold, size_t *first);
+vit_status vit_fold_piece(vit_fold *fold, vit_error *error);
+
+/* Adds what is left, and returns when all results are here. */
+vit_status vit_fold_end(vit_fold *fold, vit_error *error);
 
 #endif

@@ -239,6 +239,9 @@ typedef struct vit_kernels {
     /* sums[j] += sum_i x[i][j], one chain per column, rows ascending. */
     void (*column_sums)(float *sums, const float *x, size_t rows, size_t n, size_t row);
 
+    /* x becomes the nearest number of bfloat16, of two the even one; NaN stays NaN. */
+    void (*round_bf16)(float *x, size_t n);
+
     /* The sum of x^2, in 16 lanes; n <= VIT_CHUNK. */
     float (*square_sum)(const float *x, size_t n);
 

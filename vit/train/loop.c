@@ -75,6 +75,7 @@ vit_event vit_run_event(const vit_run *run, vit_event_kind kind) {
         .step_sent = talks ? run->pace.sent / (double)run->pace.steps : NAN,
         .step_received = talks ? run->pace.received / (double)run->pace.steps : NAN,
         .communication = talks ? run->pace.talked / run->pace.seconds : NAN,
+        .overlap = talks && run->pace.sent > 0 ? run->pace.beside / run->pace.sent : NAN,
         .seconds = vit_clock() - run->pace.started,
         .seconds_left = run->plan.steps > step ? per_step * (double)(run->plan.steps - step) : 0};
 }
@@ -301,6 +302,7 @@ static void count_traffic(vit_run *run, const vit_traffic *before) {
     const vit_traffic now = vit_cluster_traffic(run->options->cluster);
     run->pace.sent += (double)(now.sent - before->sent);
     run->pace.received += (double)(now.received - before->received);
+    run->pace.beside += (double)(now.beside - before->beside);
     run->pace.talked += now.seconds - before->seconds;
 }
 

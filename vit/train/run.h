@@ -41,6 +41,7 @@ typedef struct vit_pace {
     double seconds;                  /* spent in steps */
     uint64_t steps;                  /* and their number */
     double sent, received, talked;   /* in them: bytes over the wire, seconds of communication */
+    double beside;                   /* bytes of `sent` that left while this rank computed */
     double last_event;               /* vit_clock() of the last STEP event */
     vit_mean event_loss, event_norm; /* of the steps since then */
     vit_mean epoch_norm;             /* of the steps since the last EPOCH event; their loss is in

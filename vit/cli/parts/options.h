@@ -86,6 +86,7 @@ typedef struct vit_command {
     const char *notes;    /* the part of --help after the options */
     const vit_option *options;
     size_t option_count;
+    bool ranks; /* its processes compute together when mpirun or srun starts several */
 } vit_command;
 
 /* What to do. REFUSED: error->message says why. HELP and VERSION: what follows is not looked at. */

@@ -14,6 +14,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/parts/models.h"
+#include "vit/cluster/cluster.h"
 
 const char *const vit_turn_names[] = {
     [VIT_TURN_MODEL] = "model", [VIT_TURN_EXIF] = "exif", [VIT_TURN_NEVER] = "never", NULL};
@@ -113,12 +114,26 @@ void vit_say_note(const char *text, void *command) {
 }
 
 int vit_say_usage(const vit_command *command, const char *format, ...) {
+    vit_cluster *cluster = NULL;
+    vit_error error = {.status = VIT_ERROR_ARGUMENT}, none;
+    vit_status status = VIT_ERROR_ARGUMENT;
     va_list arguments;
     va_start(arguments, format);
-    say(command, format, arguments);
+    vsnprintf(error.message, sizeof error.message, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "try '%s --help'\n", command->name);
+    if (command->ranks && vit_cluster_open(&cluster, &none) == VIT_OK)
+        status = vit_cluster_agree(cluster, status, &error);
+    if (vit_cluster_reports(cluster)) {
+        vit_say(command, "%s", error.message);
+        fprintf(stderr, "try '%s --help'\n", command->name);
+    }
+    vit_cluster_close(cluster, status);
     return VIT_EXIT_USAGE;
+}
+
+vit_status vit_program_join(vit_cluster **out, vit_error *error) {
+    const vit_status status = vit_cluster_open(out, error);
+    return status == VIT_OK ? vit_cluster_agree(*out, VIT_OK, error) : status;
 }
 
 int vit_say_error(const vit_command *command, const vit_error *error) {

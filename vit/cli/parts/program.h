@@ -19,12 +19,16 @@ bool vit_program_start(const vit_command *command, void *settings, int *argc, ch
 void vit_say(const vit_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same for a usage error, with a hint at --help; returns the exit status. */
+/* The same for a usage error, with a hint at --help; returns the exit status. Of several ranks only
+ * one says it, so it is for the time before vit_program_join. */
 int vit_say_usage(const vit_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Says the text: a vit_note, whose user is the vit_command. */
 void vit_say_note(const char *text, void *command);
+
+/* vit_cluster_open, for a command with `ranks`: all ranks return the usage error that one has. */
+vit_status vit_program_join(vit_cluster **out, vit_error *error);
 
 /* Prints error->message; returns the exit status that belongs to it. */
 int vit_say_error(const vit_command *command, const vit_error *error);

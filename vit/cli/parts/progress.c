@@ -1,12 +1,14 @@
 #include "vit/cli/parts/progress.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/parts/program.h"
 
@@ -91,18 +93,32 @@ void vit_progress_clear(vit_progress *progress) {
     }
 }
 
-/* Spaces cover the rest of a longer line. The last column stays free, since some terminals begin a
- * new line after it. */
-static void draw(vit_progress *progress, const vit_event *event) {
+/* Columns that may be drawn in: the last one stays free, since some terminals begin a new line
+ * after it. */
+static size_t free_width(void) {
+    return terminal_width() - 1;
+}
+
+/* Spaces cover the rest of a longer line. */
+static void draw(vit_progress *progress, const vit_string *line) {
+    const size_t covered = vit_min(progress->drawn, free_width());
+    if (line->failed || line->length == 0) return;
+    fprintf(stderr, "\r%-*s", (int)covered, line->text);
+    fflush(stderr);
+    progress->drawn = line->length;
+}
+
+void vit_progress_text(vit_progress *progress, const char *format, ...) {
+    char text[256];
+    va_list arguments;
     vit_string line = {0};
-    size_t width = terminal_width() - 1;
-    vit_progress_line(&line, event, progress->val_top1, width);
-    size_t covered = progress->drawn < width ? progress->drawn : width;
-    if (line.length > 0) {
-        fprintf(stderr, "\r%-*s", (int)covered, line.text);
-        fflush(stderr);
-        progress->drawn = line.length;
-    }
+    if (!progress->redraw || vit_clock() - progress->written < .2) return;
+    progress->written = vit_clock();
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    vit_string_add(&line, "%.*s", (int)free_width(), text);
+    draw(progress, &line);
     vit_string_free(&line);
 }
 
@@ -119,6 +135,8 @@ void vit_progress_show(vit_progress *progress, const vit_event *event) {
         if (!line.failed) fprintf(stderr, "%s\n", line.text);
         vit_string_free(&line);
     } else if (progress->redraw) {
-        draw(progress, event);
+        vit_progress_line(&line, event, progress->val_top1, free_width());
+        draw(progress, &line);
+        vit_string_free(&line);
     }
 }

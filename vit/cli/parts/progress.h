@@ -1,5 +1,6 @@
-/* The progress of a training, on standard error: on a terminal one line that is redrawn in place,
- * and everywhere a line for each epoch; where nothing is redrawn, also one a minute within it. */
+/* The progress of a training, or of other work, on standard error: on a terminal one line that is
+ * redrawn in place, and everywhere a line for each epoch; where nothing is redrawn, also one a
+ * minute within it. */
 #ifndef VIT_CLI_PARTS_PROGRESS_H
 #define VIT_CLI_PARTS_PROGRESS_H
 
@@ -19,6 +20,11 @@ vit_progress vit_progress_start(bool epochs);
 
 /* Shows a STEP or EPOCH event. */
 void vit_progress_show(vit_progress *progress, const vit_event *event);
+
+/* Shows a text in place of the line, at most five times a second; elsewhere than on a terminal
+ * nothing. */
+void vit_progress_text(vit_progress *progress, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Erases the line: call it before anything else is written, and at the end. */
 void vit_progress_clear(vit_progress *progress);

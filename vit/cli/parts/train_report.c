@@ -54,6 +54,7 @@ static vit_json_out event_json(const vit_train_report *report, const vit_event *
         vit_json_number(&json, "step_sent", event->step_sent);
         vit_json_number(&json, "step_received", event->step_received);
         vit_json_number(&json, "communication", event->communication);
+        vit_json_number(&json, "overlap", event->overlap);
     }
     if (event->kind == VIT_EVENT_CHECKPOINT) vit_json_text(&json, "path", event->path);
     if (event->kind == VIT_EVENT_DONE) {

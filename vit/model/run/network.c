@@ -235,11 +235,13 @@ static bool keeps_inputs_alone(vit_kept kept) {
 static void stack_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                            const vit_gradients *g, const vit_encoder_states *m) {
     vit_logits_backward(n, exec, s, g);
+    if (s->passed) s->passed(n->config.depth + 1, s->passed_by);
     for (size_t i = n->config.depth; i-- > s->frozen;) {
         const vit_block_call call = vit_network_block(n, exec, s, m, i);
         if (keeps_inputs_alone(s->kept) && i + 1 < n->config.depth)
             vit_block_recompute(&call, s->blocks[i + 1].z, &s->blocks[i]);
         vit_block_backward(&call, &s->back, &s->blocks[i], &g->blocks[i]);
+        if (s->passed) s->passed(i + 1, s->passed_by);
     }
     if (s->frozen == 0) vit_tokens_backward(n, exec, s, g);
 }

@@ -34,6 +34,10 @@ typedef struct vit_state {
      * picture, [depth][2][batch]; NULL: all are 1. */
     const vit_ids *texts;
     const float *keep;
+    /* Set by the caller, or NULL: in the backward pass, called when the gradients of all parameters
+     * of the layers from `layer` on (vit_parameter.layer) are complete, for each layer but 0. */
+    void (*passed)(size_t layer, void *passed_by);
+    void *passed_by;
     vit_stem_state stem;
     vit_token_embedding_state text;
     vit_positions_state positions;

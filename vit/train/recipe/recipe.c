@@ -65,7 +65,7 @@ static const number numbers[] = {
     {"distill_temperature", offsetof(vit_recipe, distill_temperature), 100, true, 3},
 };
 #define NUMBERS (sizeof numbers / sizeof *numbers)
-#define OTHERS 16 /* keys that are no such numbers */
+#define OTHERS 17 /* keys that are no such numbers */
 
 static const char *const schedules[] = {"cosine", "linear", "wsd", "one_cycle", NULL};
 static const char *const policies[] = {"none", "rand_augment", "trivial_augment", NULL};
@@ -167,6 +167,7 @@ static void list_fields(vit_field fields[NUMBERS + OTHERS], vit_recipe *recipe, 
         {"precision", VIT_FIELD_ENUM, &c->precision, vit_precision_names},
         {"freeze", VIT_FIELD_SIZE, &recipe->freeze, NULL},
         {"lanes", VIT_FIELD_SIZE, &recipe->lanes, NULL},
+        {"bf16_gradients", VIT_FIELD_BOOL, &recipe->bf16_gradients, NULL},
         {"schedule", VIT_FIELD_ENUM, &c->schedule, schedules},
         {"optimizer", VIT_FIELD_ENUM, &c->optimizer, optimizers},
         {"edges", VIT_FIELD_ENUM, &c->edges, edges},
@@ -238,6 +239,7 @@ char *vit_recipe_write(const vit_recipe *recipe) {
     add_choice(&json, "precision", vit_precision_names, (int)recipe->precision);
     if (recipe->freeze > 0) vit_json_count(&json, "freeze", recipe->freeze);
     if (recipe->lanes > 0) vit_json_count(&json, "lanes", recipe->lanes);
+    if (recipe->bf16_gradients) vit_json_bool(&json, "bf16_gradients", true);
     if (recipe->layer_decay != 1) vit_json_number(&json, "layer_decay", recipe->layer_decay);
     vit_json_close(&json, '}');
     return vit_json_take(&json);

@@ -61,13 +61,15 @@ typedef struct vit_recipe {
     double val; /* training pictures that are held back: their number, or below 1 their share.
                    Negative: not said, as in older model files: a tenth, at most 5,000 */
     vit_precision precision; /* of the matrix products */
-    size_t lanes;       /* copies of the gradient that a batch is divided among, a power of two, and
-                           so the most ranks that can train together: vit/train/step/lanes.h. 0: by
-                           the network's size */
-    size_t freeze;      /* number of first blocks that keep their weights, with all before them */
-    double layer_decay; /* X of layer-wise decay (Bao et al.: BEiT, section 3.2): the learning
-                           rate is multiplied by X^(depth - i) in block i (from 0), by
-                           X^(depth + 1) before the blocks. 1: off */
+    size_t lanes; /* copies of the gradient that a batch is divided among, a power of two, and
+                     so the most ranks that can train together: vit/train/step/lanes.h. 0: by
+                     the network's size */
+    bool bf16_gradients; /* sums of the lanes' gradients are rounded to bfloat16 after each lane, so
+                            that half as many bytes go from rank to rank */
+    size_t freeze;       /* number of first blocks that keep their weights, with all before them */
+    double layer_decay;  /* X of layer-wise decay (Bao et al.: BEiT, section 3.2): the learning
+                            rate is multiplied by X^(depth - i) in block i (from 0), by
+                            X^(depth + 1) before the blocks. 1: off */
 } vit_recipe;
 
 vit_recipe vit_recipe_default(void);

@@ -70,12 +70,13 @@ static vit_status fail_few(const vit_lanes *l, int size, vit_error *error) {
 }
 
 vit_status vit_lanes_plan(vit_lanes *l, const vit_config *c, const vit_table *table,
-                          const vit_recipe *recipe, int threads, const vit_cluster *cluster,
+                          const vit_recipe *recipe, int threads, vit_cluster *cluster,
                           vit_error *error) {
     const size_t most = recipe->lanes > 0 ? recipe->lanes : VIT_MOST_LANES;
     const int size = vit_cluster_size(cluster);
     *l = (vit_lanes){.slice = vit_lanes_slice(c, table, recipe->batch, recipe->lanes)};
     l->slices = vit_ceil_div(recipe->batch, l->slice);
+    l->bf16 = recipe->bf16_gradients;
     l->count = vit_min(most, l->slices);
     if (recipe->lanes == 0) {
         if (has_one_lane(table)) l->count = 1;
@@ -84,6 +85,7 @@ vit_status vit_lanes_plan(vit_lanes *l, const vit_config *c, const vit_table *ta
     if ((size_t)size > l->count) return fail_few(l, size, error);
     l->chains = l->count == l->slices && l->count > CHAINS ? CHAINS : 1;
     divide(l, (size_t)vit_cluster_rank(cluster), (size_t)size);
+    l->cluster = cluster;
     /* With fewer lanes than threads, some threads would wait: all of them work inside one slice. */
     const bool few = size > 1 || l->count < vit_min(VIT_MOST_LANES, l->slices);
     const bool inside = few && l->own < (size_t)threads;
@@ -107,7 +109,8 @@ vit_status vit_lanes_new(vit_lanes *l, const vit_config *c, const vit_table *tab
     l->gradients = vit_alloc_unset(l->own * n, sizeof(float));
     l->views = vit_alloc(2 * l->own, sizeof *l->views);
     l->next = vit_alloc(l->own, sizeof *l->next);
-    if (!l->gradients || !l->views || !l->next)
+    l->complete = vit_alloc(l->own, sizeof *l->complete);
+    if (!l->gradients || !l->views || !l->next || !l->complete)
         return vit_fail_memory(error, "the gradients of a step", l->own * n * sizeof(float));
     for (size_t i = 0; i < l->own; i++) {
         float *copy = l->gradients + i * n;
@@ -115,6 +118,12 @@ vit_status vit_lanes_new(vit_lanes *l, const vit_config *c, const vit_table *tab
         memset(copy + first, 0, (n - first) * sizeof *copy);
     }
     vit_status status = VIT_OK;
+    if (l->cluster && trained->count > 0) {
+        pthread_mutex_init(&l->lock, NULL);
+        pthread_cond_init(&l->changed, NULL);
+        l->has_lock = true;
+        status = vit_fold_new(&l->fold, l->cluster, n - first, l->meet, l->bf16, error);
+    }
     for (size_t i = 0; i < l->own && status == VIT_OK; i++) {
         float *sum = l->gradients + i * n;
         status = vit_gradients_view(&l->views[2 * i], c, table, sum, true, error);
@@ -127,6 +136,12 @@ vit_status vit_lanes_new(vit_lanes *l, const vit_config *c, const vit_table *tab
 void vit_lanes_free(vit_lanes *l) {
     for (size_t i = 0; l->views && i < 2 * l->own; i++) vit_gradients_free(&l->views[i]);
     vit_free(l->views);
+    vit_fold_free(l->fold);
+    if (l->has_lock) {
+        pthread_mutex_destroy(&l->lock);
+        pthread_cond_destroy(&l->changed);
+    }
+    vit_free(l->complete);
     vit_free(l->next);
     vit_free(l->gradients);
 }
@@ -192,10 +207,8 @@ static void worker_task(size_t index, int thread, void *context) {
     }
 }
 
-void vit_lanes_run(vit_lanes *l, vit_run_slice *run, void *context) {
-    running r = {l, run, context};
-    for (size_t i = 0; i < l->own; i++) atomic_init(&l->next[i], l->held[i]);
-    vit_parallel((int)l->workers, l->workers, worker_task, &r);
+static void compute(running *r) {
+    vit_parallel((int)r->lanes->workers, r->lanes->workers, worker_task, r);
 }
 
 /* ---- their sum ---- */
@@ -209,26 +222,39 @@ typedef struct sum {
     size_t first, count; /* of the numbers that are added, from the first one that is trained */
 } sum;
 
+/* sums [n] += the terms, [terms][lane], one after the other. */
+static void add(const sum *s, float *sums, const float *terms, size_t count, size_t n) {
+    const size_t lane = s->lanes->trained->size;
+    if (!s->lanes->bf16) {
+        s->kernels->column_sums(sums, terms, count, n, lane);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        s->kernels->column_sums(sums, terms + i * lane, 1, n, lane);
+        s->kernels->round_bf16(sums, n);
+    }
+}
+
 /* What came, or this rank's first lane of that chain, plus its other lanes: n numbers from `at` on.
  * NULL: there is nothing of this chain. */
 static float *add_chain(const sum *s, int chain, float *came, size_t at, size_t n) {
     const vit_lanes *l = s->lanes;
-    const size_t lane = l->trained->size;
-    size_t terms = l->in_chain[chain];
+    const size_t lane = l->trained->size, terms = l->in_chain[chain];
     float *own = l->gradients + (chain == 1 ? l->in_chain[0] : 0) * lane + at;
     if (came) {
-        s->kernels->column_sums(came, own, terms, n, lane);
+        add(s, came, own, terms, n);
         return came;
     }
     if (terms == 0) return NULL;
-    s->kernels->column_sums(own, own + lane, terms - 1, n, lane);
+    if (l->bf16) s->kernels->round_bf16(own, n);
+    add(s, own, own + lane, terms - 1, n);
     return own;
 }
 
 /* Both chains' numbers; the place of the sum. */
 static float *add_chains(const sum *s, float *low, float *high, size_t at, size_t n) {
     float *first = add_chain(s, 0, low, at, n), *second = add_chain(s, 1, high, at, n);
-    if (first && second) s->kernels->column_sums(first, second, 1, n, 0);
+    if (first && second) add(s, first, second, 1, n);
     return first ? first : second;
 }
 
@@ -269,19 +295,91 @@ static const float *add_piece(float *low, float *high, size_t first, size_t coun
     return high ? high : l->gradients + s->first;
 }
 
-vit_status vit_lanes_sum(vit_lanes *l, double *norm, vit_chunks *chunks, const vit_kernels *kernels,
-                         int threads, vit_cluster *cluster, vit_error *error) {
+void vit_lanes_sum(vit_lanes *l, double *norm, vit_chunks *chunks, const vit_kernels *kernels,
+                   int threads) {
     sum s = {.lanes = l, .chunks = chunks, .kernels = kernels, .threads = threads};
-    vit_status status = VIT_OK;
-    if (cluster && l->trained->count > 0) {
-        const size_t first = l->trained->rows->offset;
-        status = vit_cluster_fold(cluster, l->gradients + first, l->trained->size - first, l->meet,
-                                  add_piece, &s, error);
-        if (status != VIT_OK) return status;
-    }
-    vit_parallel(threads, chunks->count, cluster ? square_task : sum_task, &s);
+    vit_parallel(threads, chunks->count, l->cluster ? square_task : sum_task, &s);
     double total = 0;
     for (size_t i = 0; i < chunks->count; i++) total += chunks->squares[i];
     *norm = sqrt(total);
-    return VIT_OK;
+}
+
+/* ---- slices, and beside them the sum over ranks ---- */
+
+static void set_computes(vit_lanes *l, bool computes) {
+    pthread_mutex_lock(&l->lock);
+    l->computes = computes;
+    if (computes)
+        for (size_t i = 0; i < l->own; i++) l->complete[i] = l->trained->size;
+    pthread_cond_signal(&l->changed);
+    pthread_mutex_unlock(&l->lock);
+    vit_cluster_computes(l->cluster, computes);
+}
+
+void vit_lanes_passed(vit_lanes *l, size_t slice, size_t layer) {
+    const vit_table *t = l->trained;
+    size_t i = 0, row = t->count;
+    if (!l->fold || slice + l->count < l->slices) return; /* more slices of the lane follow */
+    while (l->held[i] != slice % l->count) i++;
+    while (row > 0 && t->rows[row - 1].layer >= layer) row--;
+    pthread_mutex_lock(&l->lock);
+    if (row < t->count) l->complete[i] = t->rows[row].offset;
+    pthread_cond_signal(&l->changed);
+    pthread_mutex_unlock(&l->lock);
+}
+
+/* Returns when all lanes are complete from number `at` on; false if nothing is computed any more.
+ */
+static bool wait_until_complete(vit_lanes *l, size_t at) {
+    pthread_mutex_lock(&l->lock);
+    for (size_t i = 0; i < l->own && l->computes;)
+        if (l->complete[i] <= at)
+            i++;
+        else
+            pthread_cond_wait(&l->changed, &l->lock);
+    const bool computes = l->computes;
+    pthread_mutex_unlock(&l->lock);
+    return computes;
+}
+
+/* Arguments and results of vit_lanes_run, for its two sides. */
+typedef struct both {
+    running running;
+    sum sum;
+    vit_status status;
+    vit_error *error;
+} both;
+
+static void compute_side(void *context) {
+    both *b = context;
+    compute(&b->running);
+    set_computes(b->running.lanes, false);
+}
+
+static void fold_side(void *context) {
+    both *b = context;
+    vit_lanes *l = b->running.lanes;
+    const size_t trained = l->trained->rows->offset;
+    size_t first;
+    while (b->status == VIT_OK && vit_fold_next(l->fold, &first) &&
+           wait_until_complete(l, trained + first))
+        b->status = vit_fold_piece(l->fold, b->error);
+}
+
+vit_status vit_lanes_run(vit_lanes *l, vit_run_slice *run, void *context,
+                         const vit_kernels *kernels, int threads, vit_error *error) {
+    both b = {.running = {l, run, context}, .error = error};
+    for (size_t i = 0; i < l->own; i++) atomic_init(&l->next[i], l->held[i]);
+    if (!l->fold) {
+        compute(&b.running);
+        return VIT_OK;
+    }
+    b.sum = (sum){.lanes = l, .kernels = kernels, .threads = 1};
+    b.status =
+        vit_fold_begin(l->fold, l->gradients + l->trained->rows->offset, add_piece, &b.sum, error);
+    if (b.status != VIT_OK) return b.status;
+    set_computes(l, true);
+    vit_beside(compute_side, fold_side, &b);
+    b.sum.threads = threads;
+    return b.status == VIT_OK ? vit_fold_end(l->fold, error) : b.status;
 }

@@ -18,7 +18,7 @@ typedef struct loaded {
 
 /* What computes one slice at a time. */
 typedef struct worker {
-    const vit_trainer *of;
+    vit_trainer *of;
     vit_arena arena;
     vit_state state;
     float *images;  /* [slice][height][width][channels] */
@@ -30,6 +30,7 @@ typedef struct worker {
     vit_batch_room *rooms; /* [inner threads] */
     vit_state taught;      /* of a teacher that is a model */
     float *shown;          /* the pictures normalised for it; NULL: as for the network */
+    size_t slice_number;   /* of the slice that it computes */
     vit_status status;     /* of the source, in this step */
     vit_error error;
 } worker;
@@ -344,6 +345,12 @@ void vit_drop_path(float *keep, double rate, size_t depth, uint64_t seed,
     }
 }
 
+/* vit_state.passed: the layers from `layer` on have their gradients. */
+static void tell_passed(size_t layer, void *context) {
+    const worker *w = context;
+    vit_lanes_passed(&w->of->lanes, w->slice_number, layer);
+}
+
 /* A vit_run_slice: load, forward, loss, backward. */
 static void run_slice(size_t index, size_t worker_index, const vit_gradients *gradients,
                       void *context) {
@@ -359,6 +366,9 @@ static void run_slice(size_t index, size_t worker_index, const vit_gradients *gr
         vit_drop_path(w->keep, t->recipe->drop_path, t->network.config.depth, t->seed, w->keys,
                       count);
     w->state.keep = w->keep;
+    w->slice_number = index;
+    w->state.passed = tell_passed;
+    w->state.passed_by = w;
     for (size_t i = 0; i < count; i++) {
         w->texts[0][i] = w->keys[i].source;
         w->texts[1][i] = w->keys[i].target;
@@ -438,15 +448,15 @@ static vit_status update(one_step *s) {
 static void run_step(void *context) {
     one_step *s = context;
     vit_trainer *t = s->trainer;
-    vit_lanes_run(&t->lanes, run_slice, t);
+    s->status =
+        vit_lanes_run(&t->lanes, run_slice, t, t->options.kernels, t->options.threads, s->error);
+    const bool is_lost = s->status != VIT_OK; /* a rank */
     for (size_t i = 0; i < t->lanes.workers && s->status == VIT_OK; i++)
         if (t->workers[i].status != VIT_OK)
             s->status = vit_fail(s->error, t->workers[i].status, "%s", t->workers[i].error.message);
-    s->status = exchange(s);
-    if (s->status == VIT_OK)
-        s->status = vit_lanes_sum(&t->lanes, &t->norm, &t->chunks, t->options.kernels,
-                                  t->options.threads, t->options.cluster, s->error);
+    if (!is_lost) s->status = exchange(s);
     if (s->status != VIT_OK) return;
+    vit_lanes_sum(&t->lanes, &t->norm, &t->chunks, t->options.kernels, t->options.threads);
     for (size_t i = 0; i < t->recipe->batch; i++) s->loss += t->losses[i];
     s->loss /= (double)t->recipe->batch;
     t->skipped = !isfinite(t->norm) || t->norm > t->limit || !isfinite(s->loss);
@@ -468,7 +478,7 @@ vit_status vit_trainer_step(vit_trainer *t, double *loss, double lr, vit_batch_s
     t->source = source;
     t->context = context;
     for (size_t i = 0; i < t->lanes.workers; i++) t->workers[i].status = VIT_OK;
-    vit_with_team(t->options.threads, run_step, &s);
+    vit_with_team(t->options.threads + (t->options.cluster ? 1 : 0), run_step, &s);
     if (s.status == VIT_OK) *loss = s.loss;
     return s.status;
 }
