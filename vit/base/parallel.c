@@ -21,14 +21,11 @@ typedef struct share {
 
 #define MOST_SHARES 64
 
-/* What each of `size` threads does, numbered from 0, the caller. */
-typedef void region_part(void *context, int thread, int size);
-
 typedef struct work {
     share shares[MOST_SHARES];
     size_t share_count, count, threads;
     vit_task *task;
-    region_part *part; /* what each thread does instead, if it is not NULL */
+    vit_region_part *part; /* what each thread does instead, if it is not NULL */
     void *context;
     _Alignas(64) atomic_size_t arrived; /* threads with nothing left to do */
 } work;

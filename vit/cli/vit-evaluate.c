@@ -9,6 +9,7 @@
 #include "vit/cli/parts/program.h"
 #include "vit/cli/parts/results.h"
 #include "vit/cli/parts/teach.h"
+#include "vit/cluster/cluster.h"
 #include "vit/formats/npy.h"
 #include "vit/texts.h"
 
@@ -167,7 +168,9 @@ static void on_note(const char *text, void *user) {
 static vit_status measure(const settings *s, vit_model **model, predictions *p,
                           vit_evaluation *result, vit_label_evaluation *labels, vit_error *error) {
     const bool writes = vit_cluster_rank(p->cluster) == 0;
-    const vit_status status = vit_load_chosen_model(model, &s->from, s->threads, false, error);
+    vit_status status = check_places(s, error);
+    if (status == VIT_OK) status = vit_load_chosen_model(model, &s->from, s->threads, false, error);
+    status = vit_cluster_agree(p->cluster, status, error);
     vit_evaluate_options choice = {.data = s->data,
                                    .split = (vit_split)s->split,
                                    .batch = (size_t)s->batch,
@@ -260,10 +263,9 @@ int main(int argc, char **argv) {
     if (s.logits && !vit_has_ending(s.logits, ".npy"))
         return vit_say_usage(&command, "--logits: the file is an array of NumPy, FILE.npy");
     vit_status status = vit_program_join(&p.cluster, &error);
-    if (status == VIT_OK) status = check_places(&s, &error);
     if (status == VIT_OK) status = measure(&s, &model, &p, &result, &labels, &error);
     if (status != VIT_OK) {
-        exit_status = VIT_EXIT_FAILED;
+        exit_status = error.status == VIT_ERROR_ARGUMENT ? VIT_EXIT_USAGE : VIT_EXIT_FAILED;
         if (vit_cluster_reports(p.cluster)) exit_status = vit_say_error(&command, &error);
     } else if (vit_cluster_rank(p.cluster) == 0) {
         const vit_results results = {.command = &command,

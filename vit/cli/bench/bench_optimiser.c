@@ -20,7 +20,7 @@ static void sum_lanes(void *context) {
     vit_lanes lanes = {
         .trained = &o->table, .own = LANES, .in_chain = {LANES}, .gradients = o->gradients};
     double norm;
-    vit_lanes_sum(&lanes, &norm, &o->chunks, o->bench->kernels, 1, NULL, NULL);
+    vit_lanes_sum(&lanes, &norm, &o->chunks, o->bench->kernels, 1);
 }
 
 static void adamw(void *context) {
