@@ -197,10 +197,11 @@ def forms(s):
 
     def immich(entries, picture=data[1]):
         fields = ["-F", "entries=" + json.dumps(entries)]
-        with open("immich.png", "wb") as f:
+        with open(work + "/immich.png", "wb") as f:
             f.write(picture)
         out = subprocess.run(["curl", "-s", "-w", "\n%{http_code}", *fields, "-F",
-                              "image=@immich.png", "http://127.0.0.1:%d/predict" % s.port],
+                              "image=@%s/immich.png" % work,
+                              "http://127.0.0.1:%d/predict" % s.port],
                              stdout=subprocess.PIPE).stdout.decode().rsplit("\n", 1)
         return int(out[1]), json.loads(out[0])
     visual = {"clip": {"visual": {"modelName": "mnist", "options": {}}}}

@@ -329,8 +329,7 @@ static vit_status make(vit_map_call *m, vit_error *error) {
     status = vit_explainer_forward(m->explainer, m->image, method->look, m, error);
     if (status != VIT_OK) return status;
     mark_outliers(m, m->weights);
-    for (size_t i = 1; i < c->classes; i++)
-        if (logits[i] > logits[best]) best = i;
+    vit_top_k(logits, c->classes, 1, &best);
     m->map->class_index = m->options->class_index.given && method->of_class
                               ? (size_t)m->options->class_index.value
                               : best;

@@ -33,10 +33,9 @@ static size_t record_of(const vit_answers *a, size_t picture) {
 static judged judge(const vit_answers *a, size_t picture) {
     const float *z = a->logits + picture * a->classes;
     const size_t truth = a->records->labels[record_of(a, picture)];
-    size_t best = 0;
+    size_t best;
     double sum = 0;
-    for (size_t i = 1; i < a->classes; i++)
-        if (vit_comes_before(z, i, best)) best = i;
+    vit_top_k(z, a->classes, 1, &best);
     for (size_t i = 0; i < a->classes; i++)
         sum += vit_exp(((double)z[i] - (double)z[best]) / a->temperature);
     const double gap = (double)z[truth] - (double)z[best];
@@ -51,17 +50,13 @@ static bool is_right(const judged *j) {
     return j->answer == j->truth;
 }
 
-static int compare_floats(float a, float b) {
-    return (a > b) - (a < b);
-}
-
 /* By (truth, answer); among equals wrong answers with the highest probability, right ones with the
  * lowest, come first. */
 static int by_cell(const void *left, const void *right) {
     const judged *a = left, *b = right;
     if (a->truth != b->truth) return a->truth < b->truth ? -1 : 1;
     if (a->answer != b->answer) return a->answer < b->answer ? -1 : 1;
-    const int order = compare_floats(a->probability, b->probability);
+    const int order = vit_compare_floats(&a->probability, &b->probability);
     if (order != 0) return is_right(a) ? order : -order;
     return a->picture < b->picture ? -1 : 1;
 }
@@ -71,7 +66,7 @@ static int by_fault(const void *left, const void *right) {
     const judged *a = *(judged *const *)left, *b = *(judged *const *)right;
     const int right_a = is_right(a), right_b = is_right(b);
     if (right_a != right_b) return right_a - right_b;
-    const int order = compare_floats(a->truth_probability, b->truth_probability);
+    const int order = vit_compare_floats(&a->truth_probability, &b->truth_probability);
     return order != 0 ? order : a->picture < b->picture ? -1 : 1;
 }
 

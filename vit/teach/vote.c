@@ -33,28 +33,19 @@ enum { BATCH = 64 }; /* test pictures whose cosines with all training pictures a
 
 typedef struct search {
     vit_near *nearest;
+    size_t *best;         /* [BATCH][k] */
     const float *cosines; /* [BATCH][trained] */
     size_t k, trained;
 } search;
 
-/* Whether a comes before b. */
-static bool is_nearer(const vit_near *a, const vit_near *b) {
-    return a->cosine > b->cosine || (a->cosine == b->cosine && a->index < b->index);
-}
-
-/* Insertion into the k best so far: most pictures are further than the last of them. */
 static void search_row(size_t row, int thread, void *context) {
     (void)thread;
     const search *s = context;
-    vit_near *best = s->nearest + row * s->k;
-    size_t found = 0;
-    for (size_t i = 0; i < s->trained; i++) {
-        const vit_near one = {i, s->cosines[row * s->trained + i]};
-        if (found == s->k && !is_nearer(&one, &best[found - 1])) continue;
-        size_t at = found < s->k ? found++ : found - 1;
-        for (; at > 0 && is_nearer(&one, &best[at - 1]); at--) best[at] = best[at - 1];
-        best[at] = one;
-    }
+    const float *cosines = s->cosines + row * s->trained;
+    size_t *best = s->best + row * s->k;
+    vit_top_k(cosines, s->trained, s->k, best);
+    for (size_t i = 0; i < s->k; i++)
+        s->nearest[row * s->k + i] = (vit_near){best[i], cosines[best[i]]};
 }
 
 vit_status vit_find_nearest(vit_near *nearest, size_t k, const float *test, size_t count,
@@ -64,20 +55,22 @@ vit_status vit_find_nearest(vit_near *nearest, size_t k, const float *test, size
     vit_exec exec = {.kernels = kernels, .threads = threads};
     float *packed = vit_alloc_unset(vit_packed_size(trained, width), sizeof *packed);
     float *cosines = vit_alloc_unset(BATCH, trained * sizeof *cosines);
+    size_t *best = vit_alloc_unset(BATCH, k * sizeof *best);
     exec.room = vit_alloc_unset((size_t)threads, VIT_GEMM_ROOM * sizeof *exec.room);
     vit_status status = VIT_OK;
-    if (!packed || !cosines || !exec.room)
+    if (!packed || !cosines || !best || !exec.room)
         status = vit_fail_memory(error, "cosines", BATCH * trained * sizeof *cosines);
     if (status == VIT_OK) vit_pack_transposed(&exec, packed, train, trained, width, width);
     for (size_t first = 0; first < count && status == VIT_OK; first += BATCH) {
         const size_t rows = vit_min(BATCH, count - first);
-        search s = {nearest + first * k, cosines, k, trained};
+        search s = {nearest + first * k, best, cosines, k, trained};
         vit_gemm(&exec, cosines, trained, rows, trained, width,
                  (vit_operand_a){test + first * width, width, 1}, vit_b_packed(packed, width),
                  &plain);
         vit_parallel(threads, rows, search_row, &s);
     }
     vit_free(exec.room);
+    vit_free(best);
     vit_free(cosines);
     vit_free(packed);
     return status;
