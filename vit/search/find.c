@@ -17,11 +17,6 @@ typedef struct question {
     double scale, rest;
 } question;
 
-static void free_question(question *q) {
-    vit_free(q->features);
-    vit_free(q->query);
-}
-
 static vit_status ask(question *q, const vit_index *index, const float *features,
                       vit_error *error) {
     const size_t width = index->width;
@@ -162,7 +157,8 @@ vit_status vit_index_find(vit_hit *hits, size_t *count, const vit_index *index,
     vit_free(p.scores);
     vit_free(p.sums);
     vit_free(p.best);
-    free_question(&q);
+    vit_free(q.features);
+    vit_free(q.query);
     return status;
 }
 

@@ -249,10 +249,9 @@ static bool answer_input(inference *f, serve_answers *a) {
     bool features = false;
     for (size_t i = 0; i < f->wish_count; i++)
         features |= f->wishes[i].output == SERVE_OUTPUT_FEATURES;
-    for (size_t i = 0; name && type && i < SERVE_INPUT_COUNT; i++) {
+    for (size_t i = 0; name && type && i < SERVE_INPUT_COUNT; i++)
         if (strcmp(name, serve_input_names[i]) == 0 && strcmp(type, serve_input_types[i]) == 0)
             in.input = (serve_input)i;
-    }
     if (json_array_size(inputs) != 1 || in.input == SERVE_INPUT_COUNT)
         return serve_fail(
             f->reply, 400,

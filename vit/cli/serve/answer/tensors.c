@@ -118,12 +118,10 @@ const char *serve_tensor_expected(const serve_tensor *t) {
 static void put_channels_last(float *out, const float *values, const vit_model_info *info,
                               size_t count) {
     const size_t pixels = info->height * info->width;
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < pixels; k++) {
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < pixels; k++)
             for (size_t c = 0; c < info->channels; c++)
                 *out++ = values[(i * info->channels + c) * pixels + k];
-        }
-    }
 }
 
 bool serve_answer_tensor(serve_answers *out, serve_request *request, const serve_tensor *t,

@@ -161,15 +161,13 @@ static vit_status add_all(serve_models *models, vit_error *error) {
     vit_model_list list;
     vit_status status = vit_list_models(&list, error);
     if (status != VIT_OK) return status;
-    for (size_t i = 0; i < list.count && status == VIT_OK; i++) {
+    for (size_t i = 0; i < list.count && status == VIT_OK; i++)
         status = add_entry(models, vit_strdup(list.models[i].name), vit_strdup(list.models[i].path),
                            NULL, error);
-    }
     vit_free_model_list(&list);
-    for (const serve_shipped *s = serve_shipped_models; s->name && status == VIT_OK; s++) {
+    for (const serve_shipped *s = serve_shipped_models; s->name && status == VIT_OK; s++)
         if (!serve_models_has(models, s->name))
             status = add_entry(models, vit_strdup(s->name), NULL, s, error);
-    }
     for (size_t i = 1; i < models->count; i++) {
         const entry found = models->entries[i];
         if (strcmp(found.name, "mnist") != 0) continue;
