@@ -31,10 +31,23 @@ def check(what, holds, found=""):
 
 
 class Files(http.server.SimpleHTTPRequestHandler):
-    """A folder of static files, with the headers that isolate a page or without them."""
-    def __init__(self, *words, headers, **named):
-        self.isolating = headers
+    """A folder of static files, with the headers that isolate a page or without them; `before` is
+    put before worker.js."""
+    def __init__(self, *words, headers, before, **named):
+        self.isolating, self.before = headers, before
         super().__init__(*words, **named)
+
+    def do_GET(self):
+        if not self.before or not self.path.startswith("/worker.js"):
+            super().do_GET()
+            return
+        with open(os.path.join(self.directory, "worker.js"), "rb") as file:
+            script = self.before + file.read()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/javascript")
+        self.send_header("Content-Length", str(len(script)))
+        self.end_headers()
+        self.wfile.write(script)
 
     def end_headers(self):
         for header in self.isolating:
@@ -47,11 +60,14 @@ class Files(http.server.SimpleHTTPRequestHandler):
 
 ISOLATING = (("Cross-Origin-Opener-Policy", "same-origin"),
              ("Cross-Origin-Embedder-Policy", "require-corp"))
+# An engine that gives no memory to share.
+REFUSING = b"WebAssembly.Memory = class { constructor() { throw new RangeError(); } };\n"
 
 
-def serve(folder, headers):
+def serve(folder, headers, before=b""):
     server = http.server.ThreadingHTTPServer(
-        ("127.0.0.1", 0), functools.partial(Files, directory=folder, headers=headers))
+        ("127.0.0.1", 0), functools.partial(Files, directory=folder, headers=headers,
+                                           before=before))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return f"http://127.0.0.1:{server.server_port}/"
 
@@ -203,8 +219,12 @@ def compare(page, work, isolated, plain):
     training(page, digest, "1 thread")
     visit(page, plain + "?threads=2", "2 threads") # the service worker isolates it
     answers(page)
+    refusing = serve("build/web", ISOLATING, REFUSING)
+    visit(page, refusing + "?threads=2", "1 thread")
+    answers(page)
+    urls = isolated, plain, refusing
     check("nothing was asked of another place",
-          all(asked.startswith((isolated, plain)) for asked in page.requests), page.requests)
+          all(asked.startswith(urls) for asked in page.requests), page.requests)
     check("the console is silent", not page.console, page.console)
 
 

@@ -124,8 +124,13 @@ __attribute__((constructor)) static void watch_forks(void) {
  * times with its processor offered to others in between (some hundred microseconds), then with a
  * NAP in between. */
 #define SPINS 10000
+#ifdef __EMSCRIPTEN__ /* where offering does nothing, and a nap below 0.1 ms polls */
+#define YIELDS 10000
+#define NAP 1.5e-4
+#else
 #define YIELDS 300
 #define NAP 5e-5 /* seconds */
+#endif
 
 void vit_wait_for(const atomic_size_t *place, size_t value) {
     for (size_t polls = 0; atomic_load_explicit(place, memory_order_acquire) != value; polls++) {

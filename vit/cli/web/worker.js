@@ -36,14 +36,25 @@ function sharedMemory() {
   return null;
 }
 
-/* The module for this engine, with as many threads as the page wants, or one. */
-async function load() {
-  const wanted = Number(new URLSearchParams(location.search).get("threads"));
-  const kind = isFused() ? "vit-fused" : "vit";
-  shared = wanted > 1 ? sharedMemory() : null;
-  const script = kind + (shared ? "-threads.js" : ".js"), threads = shared ? wanted : 1;
+function open(script, settings) {
   importScripts(script);
-  web = await createVit(shared ? { wasmMemory: shared, mainScriptUrlOrBlob: script, threads } : {});
+  return createVit({ mainScriptUrlOrBlob: script, ...settings });
+}
+
+/* Loads the module for this engine, with as many threads as the page wants if it can have them. */
+async function load() {
+  const kind = isFused() ? "vit-fused" : "vit";
+  let threads = Number(new URLSearchParams(location.search).get("threads"));
+  shared = threads > 1 ? sharedMemory() : null;
+  try {
+    if (shared) web = await open(kind + "-threads.js", { wasmMemory: shared, threads });
+  } catch {
+    shared = null;
+  }
+  if (!shared) {
+    threads = 1;
+    web = await open(kind + ".js");
+  }
   postMessage({ threads });
 }
 
