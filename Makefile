@@ -12,8 +12,8 @@
 # make sbom     what is in the build, build/vit-VERSION.spdx.json (SPDX 2.3)
 # make deb      a package for Debian and Ubuntu, build/vit_VERSION_ARCH.deb, likewise
 # make wheel    the Python package with the library in it, build/wheel/vit_cpu-VERSION-....whl
-# make static   for any Linux, as build/static/vit-VERSION-linux-ARCH.tar.gz: all programs but
-#               vit-serve in one file that needs no library (musl)
+# make static   for any Linux, as build/static/vit-VERSION-linux-ARCH.tar.gz: all programs in one
+#               file that needs no library (musl)
 # make wasm     the programs for WebAssembly, build/wasm/bin, the page of vit-serve without a
 #               server, build/web, and docs/lecture.html (scripts/setup --wasm first)
 # make clean
@@ -128,6 +128,7 @@ LIB_SRC  = $(filter-out $(WITHOUT),$(sort $(wildcard $(FLOORS:%=%/*.c))))
 PRESETS  = $(sort $(wildcard models/presets/*.json))
 # vit-serve is built where its HTTP library is; SERVE=no leaves it out.
 SERVE   ?= $(shell pkg-config --exists libmicrohttpd && echo yes)
+SERVE_LIBS = $(shell pkg-config --libs libmicrohttpd) $(if $(filter windows,$(SYSTEM)),-lws2_32)
 PROG_SRC = $(sort $(wildcard vit/cli/vit-*.c vit/cli/bench/vit-*.c) \
   $(if $(filter yes,$(SERVE)),vit/cli/serve/vit-serve.c))
 CLI_SRC  = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/parts/*.c)))
@@ -135,7 +136,8 @@ BENCH    = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/bench/*.c)))
 SERVE_SRC = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/serve/*.c vit/cli/serve/*/*.c)))
 SERVE_PARTS = serve_page_html serve_page_css serve_page_js serve_search_html serve_search_js \
   serve_page_teach_js serve_models
-SHIPPED  = $(sort $(wildcard models/*.safetensors))
+# The models that vit-serve has in itself; one file for all programs finds them beside it.
+SHIPPED  = $(if $(ONE),,$(sort $(wildcard models/*.safetensors)))
 TEST_SRC = $(sort $(wildcard tests/*/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/support/*.c)))
 
@@ -362,10 +364,11 @@ $(call obj,$(PROG_SRC)): EXTRA = -Wno-missing-prototypes \
 $(BUILD)/one.c: scripts/embed-programs Makefile
 	scripts/embed-programs $(notdir $(PROG_SRC:.c=)) >$@
 EXE = $(if $(filter windows,$(SYSTEM)),.exe)
+ONE_SERVE = $(if $(filter yes,$(SERVE)),$(call obj,$(SERVE_SRC)) $(SERVE_PARTS:%=$(BUILD)/obj/%.o))
 $(BUILD)/bin/vit$(EXE): $(BUILD)/obj/one.o $(BUILD)/obj/verified.o $(call obj,$(PROG_SRC) $(BENCH) \
-  $(CLI_SRC)) $(BUILD)/lib/libvit.a
+  $(CLI_SRC)) $(ONE_SERVE) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
-	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS)
+	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(if $(ONE_SERVE),$(SERVE_LIBS)) $(LIBS)
 	$(STRIP) $@
 $(PROGRAMS): $(BUILD)/bin/vit$(EXE)
 	ln -sf $(<F) $@
@@ -376,7 +379,7 @@ $(BUILD)/bin/vit-serve: $(call obj,vit/cli/serve/vit-serve.c $(SERVE_SRC)) \
   $(SERVE_PARTS:%=$(BUILD)/obj/%.o)
 $(BUILD)/bin/vit-verify: $(BUILD)/obj/verified.o
 $(filter-out %/vit-bench %/vit-serve,$(PROGRAMS)): $(BUILD)/bin/%: $(BUILD)/obj/vit/cli/%.o
-$(BUILD)/bin/vit-serve: LIBS += $(shell pkg-config --libs libmicrohttpd)
+$(BUILD)/bin/vit-serve: LIBS += $(SERVE_LIBS)
 $(PROGRAMS): $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIBS)
@@ -531,7 +534,7 @@ $(BUILD)/vit-$(VERSION)-$(ARCHIVE).tar.gz: programs LICENSE $(MODELS)
 EPOCH = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct))
 
 clean:
-	rm -rf $(BUILD)
+	rm -rf $(BUILD) $(if $(filter build,$(BUILD)),docs/lecture.html)
 
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -5,11 +5,15 @@
 #ifdef __APPLE__
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #define st_mtim st_mtimespec
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0 /* programs with sockets ignore SIGPIPE */
+#endif
 
 int vit_posix_fallocate(int file, off_t offset, off_t size);
 int vit_posix_fsync(int file); /* to the disk itself, not only to what it keeps in memory */

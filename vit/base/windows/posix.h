@@ -148,7 +148,8 @@ double vit_posix_fma(double a, double b, double c);
 long vit_posix_sysconf(int name);
 #define sysconf vit_posix_sysconf
 
-#define strerror_r(number, text, size) strerror_s(text, size, number)
+int vit_posix_strerror(int number, char *text, size_t size); /* of sockets, too */
+#define strerror_r vit_posix_strerror
 
 int vit_posix_setenv(const char *name, const char *value, int replace);
 int vit_posix_gethostname(char *name, size_t size);
@@ -161,14 +162,18 @@ ssize_t vit_posix_readlink(const char *path, char *target, size_t size); /* of /
 int vit_posix_fcntl(int file, int command); /* F_GETFD: whether the file is open */
 #define fcntl vit_posix_fcntl
 
-struct pollfd {
+struct vit_posix_pollfd {
     int fd;
     short events, revents;
 };
+#define pollfd vit_posix_pollfd
 #define POLLIN 1
+#define POLLOUT 4 /* always: a write may wait for who reads */
 int vit_posix_poll(struct pollfd *files, unsigned long count,
                    int timeout); /* one, without waiting */
 #define poll vit_posix_poll
+#undef PIPE_BUF
+#define PIPE_BUF 4096
 
 struct winsize {
     unsigned short ws_row, ws_col;
@@ -180,6 +185,7 @@ int vit_posix_ioctl(int file, int request, struct winsize *size);
 /* Only SIGINT and SIGTERM arrive; the others are refused, and signal does nothing. */
 #define SIGHUP 1
 #define SIGUSR1 10
+#define SIGPIPE 13
 #define SIGXFSZ 25
 #define SA_RESTART 0
 struct sigaction {
@@ -190,6 +196,37 @@ int vit_posix_sigaction(int number, const struct sigaction *action, struct sigac
 #define sigaction(number, action, before) vit_posix_sigaction(number, action, before)
 #define sigemptyset(set) (*(set) = 0)
 #define signal(number, handler) ((void)(number), (void)(handler))
+
+/* Ctrl-C is SIGINT; Ctrl-Break, a closed window and the end of the session are SIGTERM. One that is
+ * blocked is blocked in all threads. */
+typedef unsigned vit_posix_sigset;
+#define sigset_t vit_posix_sigset
+#define sigaddset(set, number) (*(set) |= 1u << (number))
+#undef SIG_BLOCK
+#undef SIG_UNBLOCK
+#undef pthread_sigmask
+#define SIG_BLOCK 0
+#define SIG_UNBLOCK 1
+int vit_posix_sigmask(int how, const sigset_t *set, sigset_t *before); /* before: NULL */
+int vit_posix_sigwait(const sigset_t *set, int *number);
+#define pthread_sigmask vit_posix_sigmask
+#define sigwait vit_posix_sigwait
+
+/* ---- sockets (sockets.h) ---- */
+
+#define MHD_PLATFORM_H /* microhttpd.h is to include none of the system's headers */
+
+struct rlimit {
+    uint64_t rlim_cur, rlim_max;
+};
+#define RLIMIT_NOFILE 7
+#define RLIM_INFINITY UINT64_MAX
+/* Windows has no limit of a process's sockets. */
+static inline int vit_posix_getrlimit(int what, struct rlimit *limit) {
+    return (void)what, *limit = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY}, 0;
+}
+#define getrlimit vit_posix_getrlimit
+#define setrlimit(what, limit) ((void)(what), (void)(limit), -1)
 
 #endif
 #endif

@@ -5,6 +5,7 @@
 #include "vit/base/windows/paths.h"
 
 #include <ntsecapi.h> /* after windows.h */
+#include <stdatomic.h>
 
 #undef signal
 
@@ -52,14 +53,26 @@ int vit_posix_fcntl(int file, int command) {
     return -1;
 }
 
+int vit_posix_strerror(int number, char *text, size_t size) {
+    static const struct {
+        int number;
+        const char *text;
+    } sockets[] = {{EADDRINUSE, "Address already in use"},
+                   {EADDRNOTAVAIL, "Cannot assign requested address"}};
+    for (size_t i = 0; i < sizeof sockets / sizeof *sockets; i++)
+        if (sockets[i].number == number) return snprintf(text, size, "%s", sockets[i].text), 0;
+    return strerror_s(text, size, number);
+}
+
 /* A file and a terminal can always be read; a pipe, if something is in it, or if it has ended. */
 int vit_posix_poll(struct pollfd *files, unsigned long count, int timeout) {
     (void)count, (void)timeout;
     DWORD waiting = 0;
     const HANDLE handle = (HANDLE)_get_osfhandle(files->fd);
-    const bool empty = GetFileType(handle) == FILE_TYPE_PIPE &&
+    const bool writes = files->events & POLLOUT;
+    const bool empty = !writes && GetFileType(handle) == FILE_TYPE_PIPE &&
                        PeekNamedPipe(handle, NULL, 0, NULL, &waiting, NULL) && waiting == 0;
-    files->revents = empty ? 0 : POLLIN;
+    files->revents = empty ? 0 : writes ? POLLOUT : POLLIN;
     return empty ? 0 : 1;
 }
 
@@ -91,6 +104,45 @@ int vit_posix_sigaction(int number, const struct sigaction *action, struct sigac
     handlers[number] = action->sa_handler;
     signal(number, relay);
     return 0;
+}
+
+static HANDLE came; /* a signal, for vit_posix_sigwait */
+static atomic_uint blocked, pending;
+
+/* Called in a thread of its own. FALSE: the system ends the program. */
+static BOOL WINAPI on_console(DWORD event) {
+    const unsigned signals = 1u << (event == CTRL_C_EVENT ? SIGINT : SIGTERM);
+    if (!(atomic_load(&blocked) & signals)) return FALSE;
+    atomic_fetch_or(&pending, signals);
+    SetEvent(came);
+    if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT)
+        Sleep(INFINITE); /* the program has some seconds, if this does not return before */
+    return TRUE;
+}
+
+int vit_posix_sigmask(int how, const sigset_t *set, sigset_t *before) {
+    (void)before;
+    if (!came) {
+        came = CreateEventW(NULL, FALSE, FALSE, NULL);
+        SetConsoleCtrlHandler(on_console, TRUE);
+    }
+    if (how == SIG_BLOCK)
+        atomic_fetch_or(&blocked, *set);
+    else
+        atomic_fetch_and(&blocked, ~*set);
+    return 0;
+}
+
+int vit_posix_sigwait(const sigset_t *set, int *number) {
+    for (;;) {
+        const unsigned arrived = atomic_load(&pending) & *set;
+        if (arrived) {
+            *number = __builtin_ctz(arrived);
+            atomic_fetch_and(&pending, ~(1u << *number));
+            return 0;
+        }
+        WaitForSingleObject(came, INFINITE);
+    }
 }
 
 vit_status vit_secret(uint8_t *bytes, size_t size, vit_error *error) {

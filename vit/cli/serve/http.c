@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
 
 #include "vit/base/sys.h"
 #include "vit/cli/serve/access_log.h"
@@ -300,7 +299,8 @@ static enum MHD_Result break_off(exchange *x, unsigned status, const char *sente
                  "{\"error\": \"%s\"}\n",
                  status, MHD_get_reason_phrase_for(status),
                  status == 503 ? "Retry-After: 1\r\n" : "", strlen(sentence) + 14, sentence);
-    const ssize_t sent = send(info->connect_fd, text, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t sent =
+        send((int)info->connect_fd, text, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL);
     x->entry.status = status;
     x->entry.sent = sent > 0 ? (size_t)sent : 0;
     serve_connection_linger(server->connections, x->peer);
@@ -347,6 +347,13 @@ static enum MHD_Result take_data(exchange *x, const char *data, size_t *size) {
 
 /* ---- the HTTP library's callbacks ---- */
 
+/* The seconds without a byte after which the HTTP library ends a connection. net/connections.c has
+ * ended it before, except on Windows, where a thread that waits for a socket is not woken when the
+ * socket is shut down. */
+static unsigned idle_limit(const serve_server *server) {
+    return (unsigned)server->timeout + 2;
+}
+
 /* The number of arguments in an address. */
 static size_t count_arguments(const char *uri) {
     size_t count = 0;
@@ -384,7 +391,6 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     exchange *x = *slot;
     enum MHD_Result result = MHD_YES;
     (void)context;
-    (void)connection;
     if (!x || x->is_refused) return MHD_NO;
     if (!x->is_checked) {
         x->request.method = method;
@@ -399,7 +405,10 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     serve_connection_enter(x->request.server->connections, x->peer, SERVE_WORKING);
     x->request.body = x->body;
     x->request.size = x->size;
+    MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
     x->route->handler(&x->request, &reply);
+    MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT,
+                              idle_limit(x->request.server));
     return send_reply(x, &reply);
 }
 
@@ -445,11 +454,11 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        *slot = serve_connection_find(connections, info->connect_fd);
+        *slot = serve_connection_find(connections, (int)info->connect_fd);
         begun = connection;
         return;
     }
-    if (begun == connection) refuse(http, info->connect_fd, *slot);
+    if (begun == connection) refuse(http, (int)info->connect_fd, *slot);
     serve_connection_end(connections, *slot);
 }
 
@@ -468,10 +477,10 @@ vit_status serve_http_start(serve_http **out, serve_server *server, vit_error *e
     serve_http *http = vit_alloc(1, sizeof *http);
     if (!http) return vit_fail_memory(error, "the HTTP library", sizeof *http);
     http->server = server;
-    /* The number of connections and their time are limited in net/connections.c. */
+    /* The number of connections is limited in net/connections.c, and so is their time. */
     http->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
-        MHD_OPTION_CONNECTION_LIMIT, 1000000u, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+        MHD_OPTION_CONNECTION_LIMIT, 1000000u, MHD_OPTION_CONNECTION_TIMEOUT, idle_limit(server),
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536, MHD_OPTION_THREAD_STACK_SIZE,
         (size_t)512 * 1024, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_line,
         http, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http, MHD_OPTION_NOTIFY_CONNECTION,
@@ -486,7 +495,7 @@ vit_status serve_http_start(serve_http **out, serve_server *server, vit_error *e
 
 bool serve_http_take(int socket, const struct sockaddr *address, socklen_t length, void *context) {
     serve_http *http = context;
-    return MHD_add_connection(http->daemon, socket, address, length) == MHD_YES;
+    return MHD_add_connection(http->daemon, (MHD_socket)socket, address, length) == MHD_YES;
 }
 
 void serve_http_stop(serve_http *http) {

@@ -4,6 +4,8 @@
 #ifndef VIT_CLI_SERVE_HTTP_H
 #define VIT_CLI_SERVE_HTTP_H
 
+#include <sys/socket.h>
+
 #include "vit/cli/serve/server.h"
 
 typedef struct serve_http serve_http;

@@ -34,6 +34,7 @@ typedef struct serve_server {
     size_t bodies;      /* bytes of all requests that are held at a time */
     atomic_size_t held; /* those bytes, now */
     size_t top;         /* classes of an answer, unless the request says how many */
+    double timeout;     /* seconds for a request to arrive, and for its answer to be read */
     const char *index;  /* the index of pictures that is searched; NULL: none */
     serve_log log;
     double started;        /* vit_clock() */

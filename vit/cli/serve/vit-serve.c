@@ -167,6 +167,7 @@ static void set_limits(serve_server *server, const settings *s) {
     server->pixels = (size_t)s->pixels;
     server->pictures = (size_t)s->pictures;
     server->top = (size_t)s->top;
+    server->timeout = s->timeout;
     server->log = (serve_log)s->log;
     server->started = vit_clock();
     serve_gate_init(&server->gate, vit_threads_default());

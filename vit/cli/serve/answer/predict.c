@@ -49,8 +49,8 @@ typedef struct answer_form {
 } answer_form;
 
 /* Writes the answers to pictures of these names; NULL: "instances N". */
-static void write(serve_answers *a, const serve_pictures *named, const answer_form *form,
-                  serve_reply *reply) {
+static void write_answers(serve_answers *a, const serve_pictures *named, const answer_form *form,
+                          serve_reply *reply) {
     vit_json_out json = {0};
     char name[64];
     if (form->is_wrapped) vit_json_open(&json, NULL, '{');
@@ -70,7 +70,7 @@ static void answer(serve_request *request, serve_pictures *sent, const answer_fo
                    serve_reply *reply) {
     serve_answers a;
     if (serve_answer_pictures(&a, request, request->model, sent, false, reply)) {
-        if (has_classes(&a, reply)) write(&a, sent, form, reply);
+        if (has_classes(&a, reply)) write_answers(&a, sent, form, reply);
         serve_answers_free(&a, request->server);
     }
     serve_pictures_free(sent);
@@ -81,7 +81,7 @@ static void answer_tensor(serve_request *request, const serve_tensor *tensor, se
                           const answer_form *form, serve_reply *reply) {
     serve_answers a;
     if (!serve_answer_tensor(&a, request, tensor, model, false, reply)) return;
-    if (has_classes(&a, reply)) write(&a, NULL, form, reply);
+    if (has_classes(&a, reply)) write_answers(&a, NULL, form, reply);
     serve_answers_free(&a, request->server);
 }
 

@@ -9,9 +9,9 @@
 #ifndef VIT_CLI_SERVE_NET_CONNECTIONS_H
 #define VIT_CLI_SERVE_NET_CONNECTIONS_H
 
-#include <sys/socket.h>
-
 #include "vit/base/error.h"
+
+struct sockaddr;
 
 typedef enum serve_state {
     SERVE_IDLE,      /* between an answer and the next request */

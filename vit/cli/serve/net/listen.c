@@ -35,12 +35,18 @@ static void set_flags(int descriptor) {
     fcntl(descriptor, F_SETFL, O_NONBLOCK);
 }
 
+/* Any descriptor does. */
+static int reserve(void) {
+    return socket(AF_INET, SOCK_STREAM, 0);
+}
+
 static int open_socket(const struct addrinfo *address) {
     const int yes = 1, opened = socket(address->ai_family, SOCK_STREAM, 0);
     if (opened < 0) return -1;
     set_flags(opened);
     setsockopt(opened, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (bind(opened, address->ai_addr, address->ai_addrlen) == 0 && listen(opened, 1024) == 0)
+    if (bind(opened, address->ai_addr, (socklen_t)address->ai_addrlen) == 0 &&
+        listen(opened, 1024) == 0)
         return opened;
     const int number = errno;
     close(opened);
@@ -77,7 +83,7 @@ vit_status serve_listen(serve_listener **out, const char *host, unsigned port, v
     if (status == VIT_OK) {
         l->wake[0] = l->wake[1] = -1;
         l->socket = open_socket(found);
-        l->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        l->reserve = reserve();
         if (l->socket < 0)
             status = vit_fail_errno(error, errno, "cannot listen on %s, port %u", host, port);
         else if (pipe(l->wake) != 0)
@@ -144,7 +150,7 @@ static void refuse_one(serve_listener *l) {
         close(socket);
         serve_metrics_refused(l->metrics);
     }
-    l->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    l->reserve = reserve();
     vit_nap(0.01);
 }
 

@@ -3,6 +3,8 @@
 #ifndef VIT_CLI_SERVE_NET_LISTEN_H
 #define VIT_CLI_SERVE_NET_LISTEN_H
 
+#include <sys/socket.h>
+
 #include "vit/cli/serve/net/connections.h"
 #include "vit/cli/serve/work/metrics.h"
 

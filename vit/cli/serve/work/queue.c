@@ -28,18 +28,26 @@ static size_t weight(const serve_job *job) {
 
 /* ---- waiting with a timeout ---- */
 
+#if defined _WIN32 || defined __APPLE__ /* conditions know the time of day alone */
+#define WAIT_CLOCK CLOCK_REALTIME
+static void condition_init(pthread_cond_t *condition) {
+    pthread_cond_init(condition, NULL);
+}
+#else
+#define WAIT_CLOCK CLOCK_MONOTONIC
 static void condition_init(pthread_cond_t *condition) {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_condattr_setclock(&attributes, WAIT_CLOCK);
     pthread_cond_init(condition, &attributes);
     pthread_condattr_destroy(&attributes);
 }
+#endif
 
 /* The time `seconds` from now. */
 static struct timespec moment(double seconds) {
     struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
+    clock_gettime(WAIT_CLOCK, &at);
     const time_t whole = (time_t)seconds;
     at.tv_sec += whole;
     at.tv_nsec += (long)((seconds - (double)whole) * 1e9);
