@@ -42,8 +42,10 @@ static void places_are_filled(void **state) {
 }
 
 static void json_cannot_end_a_script(void **state) {
+    static const char *const page[] = {"@data@\n", NULL};
+    const vit_page_part part = {"data", NULL, "{\"a\": \"</script><!--\"}"};
     vit_string t = {0};
-    vit_string_add_script_json(&t, "{\"a\": \"</script><!--\"}");
+    vit_string_add_page(&t, page, &part, 1);
     assert_string_equal(t.text, "{\"a\": \"\\u003c/script>\\u003c!--\"}");
     vit_string_free(&t);
 }

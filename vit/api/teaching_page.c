@@ -50,7 +50,7 @@ static void add_picture(vit_json_out *json, const vit_teaching *t, size_t index)
 
 vit_status vit_teaching_report(const vit_teaching *t, const char *path, vit_error *error) {
     vit_json_out pictures = {0};
-    vit_string learnt = {0}, shown = {0}, page = {0};
+    vit_string page = {0};
     vit_status status = vit_teaching_needs_head(t, error);
     if (status == VIT_OK) status = check_page(path, error);
     if (status != VIT_OK) return status;
@@ -59,19 +59,11 @@ vit_status vit_teaching_report(const vit_teaching *t, const char *path, vit_erro
         add_picture(&pictures, t, t->learnt.suspect[i].index);
     vit_json_close(&pictures, ']');
     char *list = vit_json_take(&pictures);
-    vit_string_add_script_json(&learnt, t->json);
-    vit_string_add_script_json(&shown, list ? list : "[]");
-    if (!learnt.failed && !shown.failed) {
-        const vit_page_part parts[] = {{"learnt", NULL, learnt.text},
-                                       {"pictures", NULL, shown.text}};
-        vit_string_add_page(&page, vit_teaching_html, parts, 2);
-    }
-    if (learnt.failed || shown.failed || page.failed || !page.text)
-        status = vit_fail_memory(error, "a page", page.length);
+    const vit_page_part parts[] = {{"learnt", NULL, t->json}, {"pictures", NULL, list}};
+    vit_string_add_page(&page, vit_teaching_html, parts, 2);
+    if (page.failed) status = vit_fail_memory(error, "a page", page.length);
     if (status == VIT_OK) status = vit_write_file(path, page.text, page.length, error);
     vit_free(list);
-    vit_string_free(&learnt);
-    vit_string_free(&shown);
     vit_string_free(&page);
     return status;
 }

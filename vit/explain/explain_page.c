@@ -367,18 +367,13 @@ static vit_status check_first(const page *p, vit_error *error) {
 }
 
 vit_status vit_page_fill(vit_bytes *html, vit_json_out *json, vit_error *error) {
-    vit_string data = {0}, text = {0};
+    vit_string text = {0};
     vit_json_count(json, "version", 1);
     vit_json_close(json, '}');
-    char *written = vit_json_take(json);
-    if (written) vit_string_add_script_json(&data, written);
-    vit_string_add(&data, "\n");
-    const vit_page_part part = {.name = "data", .text = data.text};
-    if (written && !data.failed) vit_string_add_page(&text, vit_explain_page_html, &part, 1);
-    const bool failed = !written || data.failed || text.failed;
-    vit_free(written);
-    vit_string_free(&data);
-    if (failed) {
+    vit_string_add(&json->text, "\n");
+    const vit_page_part part = {.name = "data", .json = json->text.failed ? NULL : json->text.text};
+    vit_string_add_page(&text, vit_explain_page_html, &part, 1);
+    if (text.failed) {
         vit_string_free(&text);
         return vit_fail_memory(error, "a page", VIT_PAGE_MOST);
     }

@@ -14,20 +14,7 @@ static const vit_page_part *part_of(const char *line, const vit_page_part *parts
     return NULL;
 }
 
-void vit_string_add_page(vit_string *t, const char *const *lines, const vit_page_part *parts,
-                         size_t count) {
-    for (; *lines; lines++) {
-        const vit_page_part *part = part_of(*lines, parts, count);
-        if (!part)
-            vit_string_add_bytes(t, *lines, strlen(*lines));
-        else if (!part->lines)
-            vit_string_add_bytes(t, part->text, strlen(part->text));
-        for (const char *const *more = part ? part->lines : NULL; more && *more; more++)
-            vit_string_add_bytes(t, *more, strlen(*more));
-    }
-}
-
-void vit_string_add_script_json(vit_string *t, const char *json) {
+static void add_script_json(vit_string *t, const char *json) {
     while (*json) {
         const size_t plain = strcspn(json, "<");
         vit_string_add_bytes(t, json, plain);
@@ -36,5 +23,20 @@ void vit_string_add_script_json(vit_string *t, const char *json) {
             vit_string_add(t, "\\u003c");
             json++;
         }
+    }
+}
+
+void vit_string_add_page(vit_string *t, const char *const *lines, const vit_page_part *parts,
+                         size_t count) {
+    for (; *lines; lines++) {
+        const vit_page_part *part = part_of(*lines, parts, count);
+        if (!part)
+            vit_string_add_bytes(t, *lines, strlen(*lines));
+        else if (part->json)
+            add_script_json(t, part->json);
+        else if (!part->lines)
+            t->failed = true;
+        for (const char *const *more = part ? part->lines : NULL; more && *more; more++)
+            vit_string_add_bytes(t, *more, strlen(*more));
     }
 }

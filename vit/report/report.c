@@ -141,20 +141,15 @@ static vit_status add_data(vit_json_out *json, const vit_report *r, vit_error *e
 
 vit_status vit_report_write(const char *path, const vit_report *report, vit_error *error) {
     vit_json_out json = {0};
-    vit_string safe = {0}, page = {0};
+    vit_string page = {0};
     vit_status status = add_data(&json, report, error);
-    if (status == VIT_OK && !json.text.failed) {
-        vit_string_add_script_json(&safe, json.text.text);
-        const vit_page_part parts[] = {{"style", vit_report_css, NULL},
-                                       {"script", vit_report_js, NULL},
-                                       {"data", NULL, safe.failed ? "" : safe.text}};
-        vit_string_add_page(&page, vit_report_html, parts, sizeof parts / sizeof *parts);
-    }
-    if (status == VIT_OK && (json.text.failed || safe.failed || page.failed))
-        status = vit_fail_memory(error, "the report", page.length);
+    const vit_page_part parts[] = {{"style", vit_report_css, NULL},
+                                   {"script", vit_report_js, NULL},
+                                   {"data", NULL, json.text.failed ? NULL : json.text.text}};
+    if (status == VIT_OK) vit_string_add_page(&page, vit_report_html, parts, VIT_COUNT(parts));
+    if (page.failed) status = vit_fail_memory(error, "the report", page.length);
     if (status == VIT_OK) status = vit_write_file(path, page.text, page.length, error);
     vit_string_free(&json.text);
-    vit_string_free(&safe);
     vit_string_free(&page);
     return status;
 }
