@@ -126,11 +126,8 @@ static const known_set known_sets[] = {
 
 static const known_set *recognise(vit_idx_kind k, vit_idx_part p, const uint8_t *bytes,
                                   size_t size) {
-    vit_sha256 hash;
     char hex[65];
-    vit_sha256_start(&hash);
-    vit_sha256_add(&hash, bytes, size);
-    vit_sha256_hex(&hash, hex);
+    vit_sha256_of(hex, bytes, size);
     for (size_t i = 0; i < sizeof known_sets / sizeof *known_sets; i++)
         if (strcmp(hex, known_sets[i].fingerprints[k][p]) == 0) return &known_sets[i];
     return NULL;

@@ -121,15 +121,12 @@ const char *vit_foreign_file(const uint8_t *bytes, size_t size) {
 vit_status vit_weights_hash(char hex[65], const char *path, vit_error *error) {
     char *file;
     vit_bytes bytes;
-    vit_sha256 hash;
     vit_status status = vit_weights_find(&file, path, error);
     if (status != VIT_OK) return status;
     status = vit_map_file(&bytes, file, error);
     vit_free(file);
     if (status != VIT_OK) return status;
-    vit_sha256_start(&hash);
-    vit_sha256_add(&hash, bytes.data, bytes.size);
-    vit_sha256_hex(&hash, hex);
+    vit_sha256_of(hex, bytes.data, bytes.size);
     vit_unmap_file(&bytes);
     return VIT_OK;
 }

@@ -14,10 +14,7 @@ void vit_fingerprint_picture(uint8_t *picture, size_t size) {
 }
 
 void vit_fingerprint_text(char hex[65], const float *features, size_t count) {
-    vit_sha256 hash;
-    vit_sha256_start(&hash);
-    vit_sha256_add(&hash, features, count * sizeof *features);
-    vit_sha256_hex(&hash, hex);
+    vit_sha256_of(hex, features, count * sizeof *features);
 }
 
 vit_status vit_model_fingerprint(char hex[65], const vit_indexing *g, vit_error *error) {

@@ -69,13 +69,10 @@ static vit_status parse_card(entry *e, const char *path, const char **sha256, vi
 static vit_status check_card(const entry *e, const char *path, const char *sha256,
                              vit_error *error) {
     vit_bytes bytes;
-    vit_sha256 hash;
     char hex[SHA256_DIGITS + 1];
     vit_status status = vit_map_file(&bytes, e->file, error);
     if (status != VIT_OK) return status;
-    vit_sha256_start(&hash);
-    vit_sha256_add(&hash, bytes.data, bytes.size);
-    vit_sha256_hex(&hash, hex);
+    vit_sha256_of(hex, bytes.data, bytes.size);
     vit_unmap_file(&bytes);
     if (strcmp(hex, sha256) != 0) {
         return vit_fail(error, VIT_ERROR_MISMATCH,

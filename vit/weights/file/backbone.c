@@ -33,7 +33,6 @@ static vit_status check(const vit_tensors *file, const uint8_t *bytes, vit_error
 
 vit_status vit_backbone_refer(char **json, const char *path, vit_error *error) {
     vit_tensors *file;
-    vit_sha256 hash;
     reference r = {0};
     size_t size, length = 0;
     *json = NULL;
@@ -49,9 +48,7 @@ vit_status vit_backbone_refer(char **json, const char *path, vit_error *error) {
         }
         snprintf(r.file + length, sizeof r.file - length, "%s",
                  vit_path_last(vit_tensors_name(file)));
-        vit_sha256_start(&hash);
-        vit_sha256_add(&hash, bytes, size);
-        vit_sha256_hex(&hash, r.sha256);
+        vit_sha256_of(r.sha256, bytes, size);
         vit_json_out out = {0};
         vit_json_open(&out, NULL, '{');
         vit_json_text(&out, "file", r.file);
