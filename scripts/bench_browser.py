@@ -2,7 +2,7 @@
 """Times one ViT-Ti/16 for a picture of 224 x 224 in Chromium: the module of build/web and ONNX
 Runtime Web, in turns, in one browser, on one thread and on two, and compares their logits.
 
-usage: scripts/bench-browser
+usage: scripts/bench_browser.py
 
 Needs build/web (scripts/wasm), this machine's programs (make), Chromium and pip. ONNX Runtime Web
 is on npm; here it is taken from a package of PyPI that ships it, open-webui 0.12.4 (106 MB, fetched
