@@ -326,8 +326,7 @@ VIT_API void vit_top_k(const float *values, size_t count, size_t k, size_t *indi
 /* ---- pictures in memory --------------------------------------------------------------------- */
 
 /* Labelled pictures in memory, borrowed for the call. Pictures of the network's own size are taken
- * as they are; others go through the model's preprocessing (docs/data.md). Count 0: no such part.
- */
+ * as they are; others go through the model's preprocessing (docs/data.md). Count 0: no part. */
 typedef struct vit_array_part {
     const uint8_t *images; /* [count][height][width][channels], 8 bits a channel */
     const int64_t *labels; /* [count], from 0 */
