@@ -98,10 +98,9 @@ static vit_status check_kind(const struct stat *info, const char *path, bool pip
                              vit_error *error) {
     if (S_ISDIR(info->st_mode))
         return vit_fail(error, VIT_ERROR_IO, "%s is a directory, expected a file", path);
-    if (!S_ISREG(info->st_mode) && !(pipes && S_ISFIFO(info->st_mode))) {
+    if (!S_ISREG(info->st_mode) && !(pipes && S_ISFIFO(info->st_mode)))
         return vit_fail(error, VIT_ERROR_IO, "%s is a device or other special file, expected %s",
                         path, pipes ? "a regular file or a pipe" : "a regular file");
-    }
     return VIT_OK;
 }
 
@@ -183,10 +182,9 @@ vit_status vit_read_file(vit_bytes *out, const char *path, size_t limit, vit_err
     if (!standard) status = open_for_reading(&fd, &info, path, true, error);
     bool regular = S_ISREG(info.st_mode);
     size_t expected = regular ? (size_t)info.st_size : 65536;
-    if (status == VIT_OK && regular && (uint64_t)info.st_size > limit) {
+    if (status == VIT_OK && regular && (uint64_t)info.st_size > limit)
         status = vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s has %zu bytes, expected at most %zu",
                           name, expected, limit);
-    }
     if (status == VIT_OK) status = read_all(out, fd, expected, name, limit, error);
     if (!standard && fd >= 0) close(fd);
     if (status != VIT_OK) {

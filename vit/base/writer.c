@@ -36,16 +36,14 @@ static vit_status find_target(vit_writer *w, mode_t *mode, vit_error *error) {
     }
     if (stat(w->path, &info) != 0)
         return vit_fail_errno(error, errno, "cannot write %s, a symbolic link", w->path);
-    if (S_ISDIR(info.st_mode)) {
+    if (S_ISDIR(info.st_mode))
         return vit_fail(error, VIT_ERROR_IO, "cannot write %s: it is a directory, expected a file",
                         w->path);
-    }
-    if (!S_ISREG(info.st_mode)) {
+    if (!S_ISREG(info.st_mode))
         return vit_fail(error, VIT_ERROR_IO,
                         "cannot write %s: it is a device or a pipe, expected the name of a regular "
                         "file, which is replaced as a whole",
                         w->path);
-    }
     char *real = access(w->path, W_OK) == 0 ? realpath(w->path, NULL) : NULL;
     if (!real) return vit_fail_errno(error, errno, "cannot write %s", w->path);
     w->target = vit_strdup(real);
@@ -150,10 +148,9 @@ static void clear(vit_writer *w) {
 vit_status vit_writer_open(vit_writer **out, const char *path, vit_error *error) {
     *out = NULL;
     size_t size = strlen(path);
-    if (size == 0 || path[size - 1] == '/') {
+    if (size == 0 || path[size - 1] == '/')
         return vit_fail(error, VIT_ERROR_IO, "cannot write \"%s\": expected the name of a file",
                         path);
-    }
     vit_writer *w = vit_alloc(1, sizeof *w);
     if (!w) return vit_fail_memory(error, path, sizeof *w);
     *w = (vit_writer){.path = vit_strdup(path), .fd = -1, .directory = -1};
@@ -220,12 +217,11 @@ static vit_status finish_file(vit_writer *w, vit_error *error) {
 vit_status vit_writer_commit(vit_writer *w, vit_error *error) {
     vit_status status = finish_file(w, error);
     /* Some file systems cannot sync a directory and say EINVAL; they are as safe as they get. */
-    if (status == VIT_OK && fsync(w->directory) != 0 && errno != EINVAL) {
+    if (status == VIT_OK && fsync(w->directory) != 0 && errno != EINVAL)
         status = vit_fail_errno(error, errno,
                                 "%s is written, but its directory could not be synced, so that it "
                                 "may not survive a power failure",
                                 w->path);
-    }
     clear(w);
     return status;
 }

@@ -9,7 +9,8 @@ void vit_image_free(vit_image *image) {
     *image = (vit_image){0};
 }
 
-vit_status vit_image_check_size(const char *what, size_t width, size_t height, vit_error *error) {
+/* Sizes that pass can be multiplied without overflow. */
+static vit_status check_size(const char *what, size_t width, size_t height, vit_error *error) {
     if (width >= 1 && height >= 1 && width <= VIT_IMAGE_MAX_SIDE && height <= VIT_IMAGE_MAX_SIDE &&
         width * height <= VIT_IMAGE_MAX_PIXELS)
         return VIT_OK;
@@ -21,12 +22,11 @@ vit_status vit_image_check_size(const char *what, size_t width, size_t height, v
 vit_status vit_image_new(vit_image *out, const char *what, size_t width, size_t height,
                          size_t channels, vit_error *error) {
     *out = (vit_image){0};
-    vit_status status = vit_image_check_size(what, width, height, error);
+    vit_status status = check_size(what, width, height, error);
     if (status != VIT_OK) return status;
-    if (channels < 1 || channels > 4) {
+    if (channels < 1 || channels > 4)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%s: %zu channels, expected 1 to 4", what,
                         channels);
-    }
     uint8_t *pixels = vit_alloc(width * height, channels);
     if (!pixels) return vit_fail_memory(error, what, width * height * channels);
     *out = (vit_image){.pixels = pixels, .width = width, .height = height, .channels = channels};
@@ -72,10 +72,9 @@ vit_status vit_image_convert(vit_image *out, const vit_image *in, size_t channel
                              vit_error *error) {
     size_t count = in->width * in->height, colors = in->channels < 3 ? 1 : 3;
     *out = (vit_image){0};
-    if (channels != 1 && channels != 3) {
+    if (channels != 1 && channels != 3)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "convert: %zu channels, expected 1 or 3",
                         channels);
-    }
     vit_status status = vit_image_new(out, "convert", in->width, in->height, channels, error);
     if (status != VIT_OK) return status;
     if (in->channels == channels)

@@ -100,10 +100,11 @@ vit_status vit_image_resize_as(vit_image *out, const vit_image *in, size_t width
                                vit_filter filter, vit_arithmetic arithmetic,
                                const vit_kernels *kernels, vit_error *error);
 
-/* The same in VIT_ARITHMETIC_FLOAT: out->floats has the result, out->pixels what it is rounded to.
- * ARGUMENT also for other filters than bilinear and bicubic. */
-vit_status vit_image_resize_float(vit_image *out, const vit_image *in, size_t width, size_t height,
-                                  vit_filter filter, vit_error *error);
+/* The same in VIT_ARITHMETIC_FLOAT, for vit_image_resize_as, which has made the image: out->floats
+ * has the result, out->pixels what it is rounded to. ARGUMENT also for other filters than bilinear
+ * and bicubic; the caller frees the image then. */
+vit_status vit_image_resize_float(vit_image *out, const vit_image *in, vit_filter filter,
+                                  vit_error *error);
 
 /* A part of a picture. */
 typedef struct vit_window {

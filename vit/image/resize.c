@@ -71,11 +71,10 @@ static void along_rows(const resampler *r, raster to, raster from, size_t rows, 
         const size_t count = rows - y < LANES ? rows - y : LANES;
         r->kernels->pack_rows(r->quads, from.samples + y * from.stride + skip, from.stride, count,
                               width, channels);
-        for (size_t x = start; x < end; x++) {
+        for (size_t x = start; x < end; x++)
             r->kernels->resample(r->lanes + (x - start) * channels * LANES,
                                  r->quads + (a->first[x] - origin) * step, step, channels,
                                  a->weights + x * a->room, a->count[x], a->bits);
-        }
         for (size_t i = 0; i < count; i++) {
             uint8_t *row = to.samples + (y + i) * to.stride;
             for (size_t s = 0; s < samples; s++) row[s] = r->lanes[s * LANES + i];
@@ -91,10 +90,9 @@ static void strip_along_columns(const resampler *r, raster to, raster from, size
     const size_t groups = vit_ceil_div(samples, LANES), step = groups * QUADS;
     const size_t top = r->part.top, bottom = top + r->part.height;
     const size_t origin = a->first[top], rows = vit_axis_end(a, bottom) - 4 * origin;
-    for (size_t y = 0; y < rows; y += 4) {
+    for (size_t y = 0; y < rows; y += 4)
         r->kernels->pack_columns(r->quads + y / 4 * step, from.samples + y * from.stride + start,
                                  from.stride, rows - y < 4 ? rows - y : 4, samples);
-    }
     for (size_t y = top; y < bottom; y++) {
         r->kernels->resample(r->lanes, r->quads + (a->first[y] - origin) * step, step, groups,
                              a->weights + y * a->room, a->count[y], a->bits);
@@ -260,11 +258,10 @@ static vit_status resize_nearest(vit_image *out, const vit_image *in, vit_error 
     double step_y = (double)in->height / (double)out->height, at_y = 0.5 * step_y;
     for (; count < out->width && (size_t)at_x < in->width; at_x += step_x)
         columns[count++] = (size_t)at_x;
-    for (size_t y = 0; y < out->height && (size_t)at_y < in->height; y++, at_y += step_y) {
+    for (size_t y = 0; y < out->height && (size_t)at_y < in->height; y++, at_y += step_y)
         take_pixels(out->pixels + y * out->width * in->channels,
                     in->pixels + (size_t)at_y * in->width * in->channels, columns, count,
                     in->channels);
-    }
     vit_free(columns);
     return VIT_OK;
 }
@@ -286,12 +283,12 @@ vit_status vit_image_resize_as(vit_image *out, const vit_image *in, size_t width
                                const vit_kernels *kernels, vit_error *error) {
     const vit_image_rows size = {in->width, in->height, in->channels, NULL, NULL, NULL};
     const vit_window all = {0, 0, width, height};
-    if (arithmetic == VIT_ARITHMETIC_FLOAT)
-        return vit_image_resize_float(out, in, width, height, filter, error);
     vit_status status = new_result(out, width, height, in->channels, error);
     if (status != VIT_OK) return status;
     if (!kernels) kernels = vit_kernels_choose(VIT_CPU_AVX512);
-    if (width == in->width && height == in->height)
+    if (arithmetic == VIT_ARITHMETIC_FLOAT)
+        status = vit_image_resize_float(out, in, filter, error);
+    else if (width == in->width && height == in->height)
         memcpy(out->pixels, in->pixels, width * height * in->channels);
     else if (filter == VIT_FILTER_NEAREST)
         status = resize_nearest(out, in, error);

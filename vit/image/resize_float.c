@@ -102,25 +102,17 @@ static void round_levels(uint8_t *to, const float *from, size_t count) {
         to[i] = from[i] <= 0 ? 0 : from[i] >= 255 ? 255 : (uint8_t)(from[i] + .5F);
 }
 
-vit_status vit_image_resize_float(vit_image *out, const vit_image *in, size_t width, size_t height,
-                                  vit_filter filter, vit_error *error) {
+vit_status vit_image_resize_float(vit_image *out, const vit_image *in, vit_filter filter,
+                                  vit_error *error) {
     axis x = {0}, y = {0};
     float *ring = NULL;
-    const size_t samples = width * in->channels;
-    *out = (vit_image){0};
-    if (in->channels != 1 && in->channels != 3)
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "resize: the picture has %zu channels, expected 1 or 3; convert it to grey "
-                        "or RGB first",
-                        in->channels);
+    const size_t height = out->height, samples = out->width * in->channels;
     if (!filters[filter].weigh)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "resize: the filter is \"%s\", expected bilinear or bicubic in floating "
                         "point",
                         vit_filter_names[filter]);
-    vit_status status = vit_image_new(out, "resize", width, height, in->channels, error);
-    if (status != VIT_OK) return status;
-    status = axis_new(&x, in->width, width, &filters[filter], error);
+    vit_status status = axis_new(&x, in->width, out->width, &filters[filter], error);
     if (status == VIT_OK) status = axis_new(&y, in->height, height, &filters[filter], error);
     if (status == VIT_OK) {
         ring = vit_alloc(y.room, samples * sizeof *ring);
@@ -135,6 +127,5 @@ vit_status vit_image_resize_float(vit_image *out, const vit_image *in, size_t wi
     vit_free(ring);
     axis_free(&x);
     axis_free(&y);
-    if (status != VIT_OK) vit_image_free(out);
     return status;
 }

@@ -13,23 +13,20 @@ static vit_status refuse_format(const uint8_t *bytes, size_t size, const char *n
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: the file is empty, expected a picture", name);
     if (size == 2 && memcmp(bytes, "\xff\xd8", 2) == 0)
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: truncated JPEG: it ends after 2 bytes", name);
-    if (format) {
+    if (format)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: the file is %s, for which this vit was built without %s: install it "
                         "(scripts/setup) and build again, or convert the file to PNG",
                         name, format->begin.what, format->library);
-    }
     const char *what = vit_format_name(bytes, size);
-    if (what) {
+    if (what)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: the file is %s; pictures are read as %s: convert it to one of these",
                         name, what, vit_picture_formats());
-    }
-    if (size >= 4 && memcmp(bytes + 1, "PNG", 3) == 0) {
+    if (size >= 4 && memcmp(bytes + 1, "PNG", 3) == 0)
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "%s: corrupt PNG: its signature is damaged, as by a transfer in text mode",
                         name);
-    }
     return vit_fail(error, VIT_ERROR_FORMAT,
                     "%s: the file begins with byte 0x%02X and is no picture that is read here: %s",
                     name, bytes[0], vit_picture_formats());

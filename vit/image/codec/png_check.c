@@ -40,34 +40,30 @@ static bool is_letter(uint8_t c) {
 static vit_status next_chunk(png_walk *w, chunk *c) {
     const uint8_t *p = w->bytes + w->at;
     size_t left = w->size - w->at;
-    if (left < VIT_PNG_FRAME) {
+    if (left < VIT_PNG_FRAME)
         return vit_fail(w->error, VIT_ERROR_FORMAT,
                         "%s: truncated PNG: it ends after %zu bytes without an IEND chunk", w->name,
                         w->size);
-    }
     c->size = vit_png_number(p);
     c->type = vit_png_number(p + 4);
     c->data = p + 8;
     for (int i = 0; i < 4; i++) {
-        if (!is_letter(p[4 + i])) {
+        if (!is_letter(p[4 + i]))
             return vit_fail(w->error, VIT_ERROR_FORMAT,
                             "%s: corrupt PNG: no chunk begins at byte %zu", w->name, w->at);
-        }
     }
     memcpy(c->label, p + 4, 4);
     c->label[4] = 0;
-    if (c->size > left - VIT_PNG_FRAME) {
+    if (c->size > left - VIT_PNG_FRAME)
         return vit_fail(w->error, VIT_ERROR_FORMAT,
                         "%s: truncated PNG: chunk %s claims %zu bytes, the file has %zu left",
                         w->name, c->label, c->size, left - VIT_PNG_FRAME);
-    }
     uint32_t found = (uint32_t)crc32_z(0, p + 4, c->size + 4);
     uint32_t stored = vit_png_number(c->data + c->size);
-    if (found != stored) {
+    if (found != stored)
         return vit_fail(w->error, VIT_ERROR_FORMAT,
                         "%s: corrupt PNG: chunk %s at byte %zu has CRC %08x, expected %08x",
                         w->name, c->label, w->at, found, stored);
-    }
     w->at += VIT_PNG_FRAME + c->size;
     return VIT_OK;
 }
@@ -122,21 +118,18 @@ static vit_status check_header(png_walk *w, const chunk *c) {
     png->depth = c->data[8];
     png->color = (vit_png_color)c->data[9];
     png->interlaced = c->data[12] == 1;
-    if (png->width == 0 || png->height == 0) {
+    if (png->width == 0 || png->height == 0)
         return vit_fail(w->error, VIT_ERROR_FORMAT, "%s: corrupt PNG: it has %zu x %zu pixels",
                         w->name, png->width, png->height);
-    }
-    if (!is_depth_valid(png->color, png->depth)) {
+    if (!is_depth_valid(png->color, png->depth))
         return vit_fail(w->error, VIT_ERROR_FORMAT,
                         "%s: corrupt PNG: color type %d with %u bits a sample does not exist",
                         w->name, c->data[9], png->depth);
-    }
-    if (c->data[10] != 0 || c->data[11] != 0 || c->data[12] > 1) {
+    if (c->data[10] != 0 || c->data[11] != 0 || c->data[12] > 1)
         return vit_fail(w->error, VIT_ERROR_FORMAT,
                         "%s: corrupt PNG: compression %d, filter %d, interlace %d; expected 0, 0, "
                         "and 0 or 1",
                         w->name, c->data[10], c->data[11], c->data[12]);
-    }
     if (png->width > VIT_IMAGE_MAX_SIDE || png->height > VIT_IMAGE_MAX_SIDE ||
         png->width * png->height > VIT_IMAGE_MAX_PIXELS) {
         return vit_fail(w->error, VIT_ERROR_UNSUPPORTED,
@@ -155,12 +148,11 @@ static vit_status check_palette(png_walk *w, const chunk *c) {
     vit_png *png = w->png;
     if (png->palette) return corrupt(w, "it has two PLTE chunks");
     if (png->data) return corrupt(w, "a PLTE chunk follows the pixels");
-    if (c->size == 0 || c->size % 3 != 0 || c->size > (size_t)3 * 256) {
+    if (c->size == 0 || c->size % 3 != 0 || c->size > (size_t)3 * 256)
         return vit_fail(w->error, VIT_ERROR_FORMAT,
                         "%s: corrupt PNG: its PLTE chunk has %zu bytes, expected 3 to 768, three "
                         "a color",
                         w->name, c->size);
-    }
     png->palette = c->data;
     png->palette_count = c->size / 3;
     return VIT_OK;
@@ -205,11 +197,10 @@ static vit_status check_end(png_walk *w, const chunk *c) {
     const vit_png *png = w->png;
     if (c->size != 0) return corrupt(w, "its IEND chunk is not empty");
     if (!png->data) return corrupt(w, "it has no IDAT chunk");
-    if (png->inflated / max_deflate_ratio > png->data_size) {
+    if (png->inflated / max_deflate_ratio > png->data_size)
         return vit_fail(w->error, VIT_ERROR_FORMAT,
                         "%s: corrupt PNG: %zu bytes of data cannot hold %zu x %zu pixels", w->name,
                         png->data_size, png->width, png->height);
-    }
     return VIT_OK;
 }
 
@@ -237,10 +228,9 @@ static vit_status check_chunk(png_walk *w, const chunk *c) {
         break;
     }
     /* A capital first letter means that the picture cannot be decoded without this chunk. */
-    if (c->label[0] >= 'A' && c->label[0] <= 'Z') {
+    if (c->label[0] >= 'A' && c->label[0] <= 'Z')
         return vit_fail(w->error, VIT_ERROR_UNSUPPORTED,
                         "%s: the PNG needs chunk %s, which is not known here", w->name, c->label);
-    }
     return VIT_OK;
 }
 
@@ -252,16 +242,14 @@ vit_status vit_png_check(vit_png *out, const uint8_t *bytes, size_t size, const 
     w.at = sizeof signature;
     vit_status status = next_chunk(&w, &c);
     if (status != VIT_OK) return status;
-    if (c.type == CHUNK_TYPE('C', 'g', 'B', 'I')) {
+    if (c.type == CHUNK_TYPE('C', 'g', 'B', 'I'))
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: this is Apple's CgBI variant of PNG; standard PNGs are read: save it "
                         "again as one of these",
                         name);
-    }
-    if (c.type != CHUNK_TYPE('I', 'H', 'D', 'R')) {
+    if (c.type != CHUNK_TYPE('I', 'H', 'D', 'R'))
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "%s: corrupt PNG: its first chunk is %s, expected IHDR", name, c.label);
-    }
     status = check_header(&w, &c);
     while (status == VIT_OK && c.type != CHUNK_TYPE('I', 'E', 'N', 'D')) {
         status = next_chunk(&w, &c);

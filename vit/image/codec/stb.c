@@ -73,10 +73,9 @@ vit_status vit_stb_decode(vit_image *out, const uint8_t *bytes, size_t size, siz
     budget = (struct budget){0};
     if (end.refused || end.is_overdrawn) vit_free(pixels);
     if (end.refused) return vit_fail_memory(error, name, end.refused);
-    if (end.is_overdrawn) {
+    if (end.is_overdrawn)
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "%s: its data unpack to far more than the picture needs", name);
-    }
     if (!pixels)
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: its compressed pixels are corrupt", name);
     *out = (vit_image){.pixels = pixels,

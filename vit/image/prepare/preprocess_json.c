@@ -5,6 +5,8 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_KEYS = 8 };
@@ -12,21 +14,19 @@ enum { MAX_KEYS = 8 };
 /* The operations and the keys that each may have. */
 static const struct {
     const char *name;
-    const char *keys[MAX_KEYS];
-    size_t key_count;
+    const char *keys[MAX_KEYS]; /* the rest is NULL */
 } known[] = {
-    [VIT_OP_GREY] = {"grey", {"op"}, 1},
-    [VIT_OP_RGB] = {"rgb", {"op"}, 1},
+    [VIT_OP_GREY] = {"grey", {"op"}},
+    [VIT_OP_RGB] = {"rgb", {"op"}},
     [VIT_OP_RESIZE] = {"resize",
                        {"op", "height", "width", "shorter", "fit", "filter", "arithmetic",
-                        "crop_share"},
-                       8},
-    [VIT_OP_CENTER_CROP] = {"center_crop", {"op", "height", "width", "rounding", "background"}, 5},
-    [VIT_OP_CROP] = {"crop", {"op", "height", "width"}, 3},
-    [VIT_OP_ORIENT] = {"orient", {"op"}, 1},
-    [VIT_OP_COMPOSITE] = {"composite", {"op", "background"}, 2},
-    [VIT_OP_DIGIT] = {"digit", {"op"}, 1},
-    [VIT_OP_NORMALIZE] = {"normalize", {"op", "mean", "std", "rescale", "fused"}, 5},
+                        "crop_share"}},
+    [VIT_OP_CENTER_CROP] = {"center_crop", {"op", "height", "width", "rounding", "background"}},
+    [VIT_OP_CROP] = {"crop", {"op", "height", "width"}},
+    [VIT_OP_ORIENT] = {"orient", {"op"}},
+    [VIT_OP_COMPOSITE] = {"composite", {"op", "background"}},
+    [VIT_OP_DIGIT] = {"digit", {"op"}},
+    [VIT_OP_NORMALIZE] = {"normalize", {"op", "mean", "std", "rescale", "fused"}},
 };
 enum { KNOWN = sizeof known / sizeof *known };
 
@@ -45,7 +45,13 @@ typedef struct reader {
 } reader;
 
 /* Fails with "NAME: operation 2 (resize): WHAT". */
-static vit_status refuse(const reader *r, const char *what) {
+static vit_status __attribute__((format(printf, 2, 3)))
+refuse(const reader *r, const char *format, ...) {
+    char what[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
     return vit_fail(r->error, VIT_ERROR_FORMAT, "%s: operation %zu (%s): %s", r->name, r->index + 1,
                     r->op, what);
 }
@@ -57,12 +63,11 @@ static vit_status refuse_word(const reader *r, const char *kind, const char *wor
     vit_string list = {0};
     for (size_t i = 0; i < count && !nearest; i++)
         vit_string_add(&list, "%s%s", i ? ", " : "known: ", names[i]);
-    vit_status status =
-        vit_fail(r->error, VIT_ERROR_FORMAT, "%s: operation %zu (%s): unknown %s \"%.40s\"; %s%s",
-                 r->name, r->index + 1, r->op, kind, word, nearest ? "did you mean " : "",
-                 nearest     ? nearest
-                 : list.text ? list.text
-                             : "");
+    const vit_status status =
+        refuse(r, "unknown %s \"%.40s\"; %s%s", kind, word, nearest ? "did you mean " : "",
+               nearest     ? nearest
+               : list.text ? list.text
+                           : "");
     vit_string_free(&list);
     return status;
 }
@@ -84,10 +89,11 @@ static vit_status read_kind(reader *r, vit_operation_kind *kind) {
 
 static vit_status check_keys(const reader *r, vit_operation_kind kind) {
     const char *const *keys = known[kind].keys;
-    size_t count = known[kind].key_count;
-    for (void *at = json_object_iter((json_t *)r->json); at;
-         at = json_object_iter_next((json_t *)r->json, at)) {
-        const char *key = json_object_iter_key(at);
+    const char *key;
+    json_t *value;
+    size_t count = 0;
+    while (count < MAX_KEYS && keys[count]) count++;
+    json_object_foreach((json_t *)r->json, key, value) {
         size_t i = 0;
         while (i < count && strcmp(key, keys[i]) != 0) i++;
         if (i == count) return refuse_word(r, "key", key, keys, count);
@@ -98,14 +104,16 @@ static vit_status check_keys(const reader *r, vit_operation_kind kind) {
 static vit_status read_size(const reader *r, const char *key, size_t *size) {
     const json_t *value = json_object_get(r->json, key);
     json_int_t number = json_integer_value(value);
-    if (!value || number < 1 || number > (json_int_t)VIT_IMAGE_MAX_SIDE) {
-        return vit_fail(r->error, VIT_ERROR_FORMAT,
-                        "%s: operation %zu (%s): \"%s\" is %s, expected an integer from 1 to %zu",
-                        r->name, r->index + 1, r->op, key, value ? "something else" : "missing",
-                        VIT_IMAGE_MAX_SIDE);
-    }
+    if (!value || number < 1 || number > (json_int_t)VIT_IMAGE_MAX_SIDE)
+        return refuse(r, "\"%s\" is %s, expected an integer from 1 to %zu", key,
+                      value ? "something else" : "missing", VIT_IMAGE_MAX_SIDE);
     *size = (size_t)number;
     return VIT_OK;
+}
+
+static vit_status read_sides(const reader *r, vit_operation *op) {
+    const vit_status status = read_size(r, "height", &op->height);
+    return status == VIT_OK ? read_size(r, "width", &op->width) : status;
 }
 
 /* *index = that of the value among `names`, which end with NULL; unchanged if the key is missing.
@@ -129,12 +137,8 @@ static vit_status read_positive(const reader *r, const char *key, double most, d
     const json_t *value = json_object_get(r->json, key);
     const double found = json_number_value(value);
     if (!value) return VIT_OK;
-    if (!(found > 0 && found <= most)) {
-        return vit_fail(r->error, VIT_ERROR_FORMAT,
-                        "%s: operation %zu (%s): \"%s\" must be a number greater than 0 and at "
-                        "most %g",
-                        r->name, r->index + 1, r->op, key, most);
-    }
+    if (!(found > 0 && found <= most))
+        return refuse(r, "\"%s\" must be a number greater than 0 and at most %g", key, most);
     *number = found;
     return VIT_OK;
 }
@@ -147,8 +151,7 @@ static vit_status read_target(const reader *r, vit_operation *op) {
     if (has_shorter && json_object_get(r->json, "fit"))
         return refuse(r, "\"fit\" goes with \"height\" and \"width\", not with \"shorter\"");
     if (has_shorter) return read_size(r, "shorter", &op->shorter);
-    vit_status status = read_size(r, "height", &op->height);
-    return status != VIT_OK ? status : read_size(r, "width", &op->width);
+    return read_sides(r, op);
 }
 
 static vit_status read_resize(const reader *r, vit_operation *op) {
@@ -170,20 +173,13 @@ static vit_status read_resize(const reader *r, vit_operation *op) {
 static vit_status read_triple(const reader *r, const char *key, float triple[3]) {
     const json_t *array = json_object_get(r->json, key);
     size_t count = json_array_size(array);
-    if (count != 1 && count != 3) {
-        return vit_fail(r->error, VIT_ERROR_FORMAT,
-                        "%s: operation %zu (%s): \"%s\" must be an array of 1 or 3 numbers",
-                        r->name, r->index + 1, r->op, key);
-    }
+    if (count != 1 && count != 3)
+        return refuse(r, "\"%s\" must be an array of 1 or 3 numbers", key);
     for (size_t i = 0; i < 3; i++) {
         const json_t *value = json_array_get(array, count == 1 ? 0 : i);
         triple[i] = (float)json_number_value(value);
-        if (!json_is_number(value) || !isfinite(triple[i])) {
-            return vit_fail(r->error, VIT_ERROR_FORMAT,
-                            "%s: operation %zu (%s): \"%s\" holds something that is not a finite "
-                            "number",
-                            r->name, r->index + 1, r->op, key);
-        }
+        if (!json_is_number(value) || !isfinite(triple[i]))
+            return refuse(r, "\"%s\" holds something that is not a finite number", key);
     }
     return VIT_OK;
 }
@@ -230,16 +226,14 @@ static vit_status read_operation(reader *r, vit_operation *op) {
     case VIT_OP_RESIZE:
         return read_resize(r, op);
     case VIT_OP_CENTER_CROP:
-        status = read_size(r, "height", &op->height);
-        if (status == VIT_OK) status = read_size(r, "width", &op->width);
+        status = read_sides(r, op);
         if (status == VIT_OK) status = read_choice(r, "rounding", roundings, &rounding);
         op->rounding = (vit_rounding)rounding;
         if (status == VIT_OK && json_object_get(r->json, "background"))
             status = read_background(r, op);
         return status;
     case VIT_OP_CROP:
-        status = read_size(r, "height", &op->height);
-        return status != VIT_OK ? status : read_size(r, "width", &op->width);
+        return read_sides(r, op);
     case VIT_OP_NORMALIZE:
         return read_normalize(r, op);
     }
@@ -249,11 +243,10 @@ static vit_status read_operation(reader *r, vit_operation *op) {
 static vit_status read_list(vit_preprocessing *out, const json_t *list, const char *name,
                             vit_error *error) {
     size_t count = json_array_size(list);
-    if (count < 1 || count > VIT_MAX_OPERATIONS) {
+    if (count < 1 || count > VIT_MAX_OPERATIONS)
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "%s: preprocessing must be an array of 1 to %d operations", name,
                         VIT_MAX_OPERATIONS);
-    }
     for (size_t i = 0; i < count; i++) {
         reader r = {
             .name = name, .index = i, .op = "?", .json = json_array_get(list, i), .error = error};
@@ -272,10 +265,9 @@ vit_status vit_preprocessing_read(vit_preprocessing *out, const char *json, cons
     json_error_t reason;
     *out = (vit_preprocessing){0};
     json_t *list = json_loads(json, JSON_REJECT_DUPLICATES, &reason);
-    if (!list) {
+    if (!list)
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: not valid JSON: line %d: %s", name,
                         reason.line, reason.text);
-    }
     vit_status status = read_list(out, list, name, error);
     if (status != VIT_OK) *out = (vit_preprocessing){0};
     json_decref(list);
@@ -286,12 +278,16 @@ static void write_triple(vit_json_out *json, const char *key, const float triple
     vit_json_floats(json, key, triple, triple[0] == triple[1] && triple[1] == triple[2] ? 1 : 3);
 }
 
+static void write_sides(vit_json_out *json, const vit_operation *op) {
+    vit_json_count(json, "height", op->height);
+    vit_json_count(json, "width", op->width);
+}
+
 static void write_resize(vit_json_out *json, const vit_operation *op) {
     if (op->shorter) {
         vit_json_count(json, "shorter", op->shorter);
     } else {
-        vit_json_count(json, "height", op->height);
-        vit_json_count(json, "width", op->width);
+        write_sides(json, op);
         if (op->fit != VIT_FIT_STRETCH) vit_json_text(json, "fit", fits[op->fit]);
     }
     vit_json_text(json, "filter", vit_filter_names[op->filter]);
@@ -318,15 +314,13 @@ static void write_operation(vit_json_out *json, const vit_operation *op) {
         write_resize(json, op);
         break;
     case VIT_OP_CENTER_CROP:
-        vit_json_count(json, "height", op->height);
-        vit_json_count(json, "width", op->width);
+        write_sides(json, op);
         if (op->rounding != VIT_ROUNDING_EVEN)
             vit_json_text(json, "rounding", roundings[op->rounding]);
         if (op->background[0] || op->background[1] || op->background[2]) write_background(json, op);
         break;
     case VIT_OP_CROP:
-        vit_json_count(json, "height", op->height);
-        vit_json_count(json, "width", op->width);
+        write_sides(json, op);
         break;
     case VIT_OP_COMPOSITE:
         write_background(json, op);
