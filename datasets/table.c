@@ -53,10 +53,7 @@ static vit_status wrong_line(const part *p, size_t line, const char *why, vit_er
 static uint64_t hash_of(const char *text) {
     uint8_t digest[32];
     uint64_t order = 0;
-    vit_sha256 hash;
-    vit_sha256_start(&hash);
-    vit_sha256_add(&hash, text, strlen(text));
-    vit_sha256_end(&hash, digest);
+    vit_sha256_digest(digest, text, strlen(text));
     for (size_t i = 0; i < 8; i++) order = order << 8 | digest[i];
     return order;
 }

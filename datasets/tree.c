@@ -178,10 +178,7 @@ static vit_status choose_share(bool *chosen, vit_tree_part *part, vit_error *err
     if (!order) return vit_fail_memory(error, "a list of files", count * sizeof *order);
     for (size_t i = 0; i < count; i++) {
         const char *name = part->files[i].path + part->files[i].name;
-        vit_sha256 hash;
-        vit_sha256_start(&hash);
-        vit_sha256_add(&hash, name, strlen(name));
-        vit_sha256_end(&hash, order[i].digest);
+        vit_sha256_digest(order[i].digest, name, strlen(name));
         order[i].label = part->files[i].label;
         order[i].index = i;
     }

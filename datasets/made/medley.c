@@ -85,13 +85,10 @@ static vit_status name_classes(vit_dataset *out, const vit_dataset *source, vit_
 
 static vit_status make(vit_dataset *out, vit_dataset *source, vit_error *error) {
     const size_t published = source->classes;
-    vit_sha256 hash;
-    char head[64];
-    const int length = snprintf(head, sizeof head, "medley %d seed %d ", VERSION, TRAIN_SEED);
-    vit_sha256_start(&hash);
-    vit_sha256_add(&hash, head, (size_t)length);
-    vit_sha256_add(&hash, source->checksum, strlen(source->checksum));
-    vit_sha256_hex(&hash, out->checksum);
+    char text[160];
+    const int length =
+        snprintf(text, sizeof text, "medley %d seed %d %s", VERSION, TRAIN_SEED, source->checksum);
+    vit_sha256_of(out->checksum, text, (size_t)length);
     snprintf(out->name, sizeof out->name, "%s", medley_name);
     out->preset = "features";
     out->height = out->width = VIT_PATTERN_SIDE;

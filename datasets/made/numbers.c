@@ -142,13 +142,10 @@ static vit_status make_part(vit_records *records, vit_dataset *out, bool test, v
 }
 
 static void describe(vit_dataset *out, const char *name, bool translates) {
-    vit_sha256 hash;
     char head[128];
     const int length =
         snprintf(head, sizeof head, "%s %d seed %d count %d", name, VERSION, SEED, TRAIN_COUNT);
-    vit_sha256_start(&hash);
-    vit_sha256_add(&hash, head, (size_t)length);
-    vit_sha256_hex(&hash, out->checksum);
+    vit_sha256_of(out->checksum, head, (size_t)length);
     snprintf(out->name, sizeof out->name, "%s", name);
     out->preset = translates ? "numbers" : "language";
     out->has_characters = true;

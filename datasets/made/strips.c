@@ -255,14 +255,10 @@ static void describe(vit_dataset *out, const char *name) {
 }
 
 static void take_checksum(vit_dataset *out, const char *of_digits) {
-    vit_sha256 hash;
-    char head[128];
-    const int length = snprintf(head, sizeof head, "strips %d %s seed %d count %d ", VERSION,
-                                out->name, TRAIN_SEED, TRAIN_COUNT);
-    vit_sha256_start(&hash);
-    vit_sha256_add(&hash, head, (size_t)length);
-    vit_sha256_add(&hash, of_digits, strlen(of_digits));
-    vit_sha256_hex(&hash, out->checksum);
+    char text[256];
+    const int length = snprintf(text, sizeof text, "strips %d %s seed %d count %d %s", VERSION,
+                                out->name, TRAIN_SEED, TRAIN_COUNT, of_digits);
+    vit_sha256_of(out->checksum, text, (size_t)length);
 }
 
 static vit_status make(vit_dataset *out, vit_dataset *source, size_t count, vit_language language,

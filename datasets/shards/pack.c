@@ -38,10 +38,7 @@ static void check_picture(check *c, size_t index) {
     if (file->status == VIT_OK)
         file->status = vit_image_decode(&image, bytes.data, bytes.size, file->path, &error);
     if (file->status == VIT_OK) {
-        vit_sha256 hash;
-        vit_sha256_start(&hash);
-        vit_sha256_add(&hash, bytes.data, bytes.size);
-        vit_sha256_end(&hash, file->digest);
+        vit_sha256_digest(file->digest, bytes.data, bytes.size);
         file->place.crc = crc_of(&bytes);
         file->place.size = (uint32_t)bytes.size;
         vit_image_free(&image);

@@ -87,6 +87,13 @@ void vit_sha256_hex(vit_sha256 *hash, char hex[65]) {
     hex[64] = 0;
 }
 
+void vit_sha256_digest(uint8_t digest[32], const void *bytes, size_t size) {
+    vit_sha256 hash;
+    vit_sha256_start(&hash);
+    vit_sha256_add(&hash, bytes, size);
+    vit_sha256_end(&hash, digest);
+}
+
 void vit_sha256_of(char hex[65], const void *bytes, size_t size) {
     vit_sha256 hash;
     vit_sha256_start(&hash);

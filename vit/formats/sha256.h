@@ -26,6 +26,7 @@ void vit_sha256_end(vit_sha256 *hash, uint8_t digest[32]);
 void vit_sha256_hex(vit_sha256 *hash, char hex[65]); /* 64 lower-case digits and a 0 */
 
 /* All of these steps. */
+void vit_sha256_digest(uint8_t digest[32], const void *bytes, size_t size);
 void vit_sha256_of(char hex[65], const void *bytes, size_t size);
 
 #endif

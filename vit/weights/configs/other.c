@@ -125,33 +125,17 @@ vit_status vit_read_torchvision_config(vit_their_config *d, json_t *object, vit_
 
 /* ---- OpenCLIP ---- */
 
-/* The keys of an image encoder that is ours; others mean a network of another kind. */
-static vit_status check_tower(const vit_their_config *d, json_t *vision, vit_error *error) {
-    static const char *const known[] = {"layers",        "width",         "head_width",
-                                        "mlp_ratio",     "patch_size",    "image_size",
-                                        "ls_init_value", "patch_dropout", "no_ln_pre",
-                                        "pool_type",     "output_tokens", "final_ln_after_pool",
-                                        "pos_embed_type"};
-    const char *key;
-    json_t *value;
-    json_object_foreach(vision, key, value) {
-        size_t i = 0;
-        while (i < VIT_COUNT(known) && strcmp(known[i], key) != 0) i++;
-        if (i < VIT_COUNT(known) || json_is_null(value) || json_is_false(value)) continue;
-        /* these mean something only together with "attentional_pool" and "timm_model_name" */
-        if (strncmp(key, "attn_pooler_", 12) == 0) continue;
-        if (strncmp(key, "timm_", 5) == 0 && strcmp(key, "timm_model_name") != 0) continue;
-        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "%s: \"%s\" in \"vision_cfg\" is not supported", d->name, key);
-    }
-    return VIT_OK;
-}
-
 static vit_status read_tower(vit_their_config *d, json_t *vision, vit_error *error) {
+    /* The keys of an image encoder that is ours; others mean a network of another kind. Those with
+     * a star mean something only together with "attentional_pool" and "timm_model_name". */
+    static const char *const known[] = {
+        "layers",        "width",     "head_width",    "mlp_ratio",           "patch_size",
+        "image_size",    "pool_type", "ls_init_value", "patch_dropout",       "no_ln_pre",
+        "output_tokens", "timm_*",    "attn_pooler_*", "final_ln_after_pool", "pos_embed_type"};
     size_t head_width = 64;
     int norms_pooled = false;
     const char *pool = "tok";
-    vit_status status = check_tower(d, vision, error);
+    vit_status status = vit_check_known(d, vision, "vision_cfg", known, VIT_COUNT(known), error);
     if (status == VIT_OK) status = vit_read_image(d, vision, "image_size", error);
     if (status == VIT_OK) status = vit_read_size(&d->said.depth, d, vision, "layers", error);
     if (status == VIT_OK) status = vit_read_size(&d->said.dim, d, vision, "width", error);

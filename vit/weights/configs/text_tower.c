@@ -64,26 +64,6 @@ static vit_status read_hugging_face(vit_text_facts *f, vit_their_config *d, json
 
 /* ---- OpenCLIP ---- */
 
-/* Other keys mean a network of another kind, unless they are false or null. */
-static vit_status check_keys(const vit_their_config *d, json_t *own, vit_error *error) {
-    static const char *const known[] = {
-        "context_length",   "vocab_size",         "width",         "heads",
-        "layers",           "mlp_ratio",          "pool_type",     "no_causal_mask",
-        "proj_bias",        "act_kwargs",         "norm_kwargs",   "pad_id",
-        "eos_id",           "proj_type",          "output_tokens", "hf_tokenizer_name",
-        "tokenizer_kwargs", "final_ln_after_pool"};
-    const char *key;
-    json_t *value;
-    json_object_foreach(own, key, value) {
-        size_t i = 0;
-        while (i < VIT_COUNT(known) && strcmp(known[i], key) != 0) i++;
-        if (i < VIT_COUNT(known) || json_is_null(value) || json_is_false(value)) continue;
-        return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" in \"text_cfg\" is not supported",
-                        d->name, key);
-    }
-    return VIT_OK;
-}
-
 /* "pool_type": where the embedding is read. */
 static vit_status read_pool(vit_text_facts *f, const vit_their_config *d, const json_t *own,
                             vit_error *error) {
@@ -149,6 +129,13 @@ static vit_status read_cleaning(vit_text_facts *f, const vit_their_config *d, co
 
 static vit_status read_open_clip(vit_text_facts *f, vit_their_config *d, json_t *model,
                                  vit_error *error) {
+    /* Other keys mean a network of another kind. */
+    static const char *const known[] = {
+        "context_length",   "vocab_size",         "width",         "heads",
+        "layers",           "mlp_ratio",          "pool_type",     "no_causal_mask",
+        "proj_bias",        "act_kwargs",         "norm_kwargs",   "pad_id",
+        "eos_id",           "proj_type",          "output_tokens", "hf_tokenizer_name",
+        "tokenizer_kwargs", "final_ln_after_pool"};
     json_t *own = NULL;
     double ratio = 4;
     int free_mask = false;
@@ -168,7 +155,8 @@ static vit_status read_open_clip(vit_text_facts *f, vit_their_config *d, json_t 
                  {"context_length", &d->said.length},
                  {"pad_id", &f->pad},
                  {"eos_id", &end}};
-    if (status == VIT_OK) status = check_keys(d, own, error);
+    if (status == VIT_OK)
+        status = vit_check_known(d, own, "text_cfg", known, VIT_COUNT(known), error);
     for (size_t i = 0; i < VIT_COUNT(sizes) && status == VIT_OK; i++)
         status = vit_read_size(sizes[i].size, d, own, sizes[i].key, error);
     if (status == VIT_OK) status = vit_read_number(&ratio, d, own, "mlp_ratio", error);

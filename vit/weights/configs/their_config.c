@@ -102,6 +102,25 @@ vit_status vit_read_switch(vit_their_config *d, const vit_switch *row, const jso
     return status;
 }
 
+static bool is_called(const char *key, const char *known) {
+    const size_t length = strlen(known) - 1;
+    return known[length] == '*' ? strncmp(key, known, length) == 0 : strcmp(key, known) == 0;
+}
+
+vit_status vit_check_known(const vit_their_config *d, json_t *object, const char *of,
+                           const char *const *known, size_t count, vit_error *error) {
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value) {
+        size_t i = 0;
+        while (i < count && !is_called(key, known[i])) i++;
+        if (i < count || json_is_null(value) || json_is_false(value)) continue;
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" in \"%s\" is not supported",
+                        d->name, key, of);
+    }
+    return VIT_OK;
+}
+
 vit_status vit_read_sides(size_t sides[2], const vit_their_config *d, const json_t *object,
                           const char *key, vit_error *error) {
     const json_t *value = value_of(object, key);

@@ -110,6 +110,11 @@ vit_status vit_read_text(const char **value, const vit_their_config *d, const js
 vit_status vit_read_switch(vit_their_config *out, const vit_switch *row, const json_t *object,
                            const char *theirs, vit_error *error);
 
+/* UNSUPPORTED, naming the key, if `object`, the config's key `of`, has another key than `known`, of
+ * which a final '*' stands for anything; those that are null or false may be there. */
+vit_status vit_check_known(const vit_their_config *d, json_t *object, const char *of,
+                           const char *const *known, size_t count, vit_error *error);
+
 /* As above, two sides: one number for both, [height, width], or {"height": ..., "width": ...}. */
 vit_status vit_read_sides(size_t sides[2], const vit_their_config *d, const json_t *object,
                           const char *key, vit_error *error);

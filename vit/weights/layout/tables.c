@@ -13,7 +13,6 @@
 /* Part i of their tensor, which has two of ours one below the other; the other one is `other`. */
 #define SLICE(i, other) .join = VIT_SLICE, .part = (i), .parts = 2, .beside = (other)
 #define TURNED .reshape = VIT_TRANSPOSED
-#define TURNED_PART(i, n) TURNED, PART(i, n)
 
 /* Three layers of theirs, or two, are one of ours: of attention, of a gated MLP. */
 #define QKV(q, k, v)                                                                \
@@ -280,13 +279,10 @@ static const vit_layout_row hf_aimv2_beside[] = {
 };
 static const vit_layout_row hf_aimv2_block[] = {
     ROW("rms_norm1@", "norm1@"),
-    ROW_AS("attention.q_proj@", "attn.qkv@", PART(0, 3)),
-    ROW_AS("attention.k_proj@", "attn.qkv@", PART(1, 3)),
-    ROW_AS("attention.v_proj@", "attn.qkv@", PART(2, 3)),
+    QKV("attention.q_proj", "attention.k_proj", "attention.v_proj"),
     ROW("attention.out_proj@", "attn.proj@"),
     ROW("rms_norm2@", "norm2@"),
-    ROW_AS("ffn.gate_proj@", "mlp.fc1@", PART(0, 2)),
-    ROW_AS("ffn.up_proj@", "mlp.fc1@", PART(1, 2)),
+    GATED("ffn.gate_proj", "ffn.up_proj"),
     ROW("ffn.down_proj@", "mlp.fc2@"),
 };
 
@@ -311,55 +307,44 @@ static const vit_layout_row torchvision_block[] = {
 
 /* ---- Google's vision_transformer and big_vision: kernels are [in][out] ---- */
 
+/* Flax calls the tensors of a dense layer and of a norm otherwise. */
+#define DENSE(theirs, ours) \
+    ROW_AS(theirs "/kernel", ours ".weight", TURNED), ROW(theirs "/bias", ours ".bias")
+#define DENSE_PART(theirs, ours, i, n)                            \
+    ROW_AS(theirs "/kernel", ours ".weight", TURNED, PART(i, n)), \
+        ROW_AS(theirs "/bias", ours ".bias", PART(i, n))
+#define SCALED(theirs, ours) ROW(theirs "/scale", ours ".weight"), ROW(theirs "/bias", ours ".bias")
+
+#define MAP_ATTENTION "MAPHead_0/MultiHeadDotProductAttention_0"
+
 static const vit_layout_row google_beside[] = {
     ROW("cls", "cls_token"),
     ROW("Transformer/posembed_input/pos_embedding", "pos_embed"),
     ROW("pos_embedding", "pos_embed"),
     ROW_AS("embedding/kernel", "patch_embed.proj.weight", .reshape = VIT_FROM_PIXELS),
     ROW("embedding/bias", "patch_embed.proj.bias"),
-    ROW("Transformer/encoder_norm/scale", "norm.weight"),
-    ROW("Transformer/encoder_norm/bias", "norm.bias"),
-    ROW_AS("head/kernel", "head.weight", TURNED),
-    ROW("head/bias", "head.bias"),
-    ROW_AS("pre_logits/kernel", "pre_logits.weight", TURNED),
-    ROW("pre_logits/bias", "pre_logits.bias"),
+    SCALED("Transformer/encoder_norm", "norm"),
+    DENSE("head", "head"),
+    DENSE("pre_logits", "pre_logits"),
     ROW("txt/*", NULL), /* the tower of texts */
     ROW("t", NULL),
     ROW("b", NULL),
     ROW("MAPHead_0/probe", "attn_pool.latent"),
-    ROW_AS("MAPHead_0/MultiHeadDotProductAttention_0/query/kernel", "attn_pool.q.weight", TURNED),
-    ROW("MAPHead_0/MultiHeadDotProductAttention_0/query/bias", "attn_pool.q.bias"),
-    ROW_AS("MAPHead_0/MultiHeadDotProductAttention_0/key/kernel", "attn_pool.kv.weight",
-           TURNED_PART(0, 2)),
-    ROW_AS("MAPHead_0/MultiHeadDotProductAttention_0/key/bias", "attn_pool.kv.bias", PART(0, 2)),
-    ROW_AS("MAPHead_0/MultiHeadDotProductAttention_0/value/kernel", "attn_pool.kv.weight",
-           TURNED_PART(1, 2)),
-    ROW_AS("MAPHead_0/MultiHeadDotProductAttention_0/value/bias", "attn_pool.kv.bias", PART(1, 2)),
-    ROW_AS("MAPHead_0/MultiHeadDotProductAttention_0/out/kernel", "attn_pool.proj.weight", TURNED),
-    ROW("MAPHead_0/MultiHeadDotProductAttention_0/out/bias", "attn_pool.proj.bias"),
-    ROW("MAPHead_0/LayerNorm_0/scale", "attn_pool.norm.weight"),
-    ROW("MAPHead_0/LayerNorm_0/bias", "attn_pool.norm.bias"),
-    ROW_AS("MAPHead_0/MlpBlock_0/Dense_0/kernel", "attn_pool.mlp.fc1.weight", TURNED),
-    ROW("MAPHead_0/MlpBlock_0/Dense_0/bias", "attn_pool.mlp.fc1.bias"),
-    ROW_AS("MAPHead_0/MlpBlock_0/Dense_1/kernel", "attn_pool.mlp.fc2.weight", TURNED),
-    ROW("MAPHead_0/MlpBlock_0/Dense_1/bias", "attn_pool.mlp.fc2.bias"),
+    DENSE(MAP_ATTENTION "/query", "attn_pool.q"),
+    DENSE_PART(MAP_ATTENTION "/key", "attn_pool.kv", 0, 2),
+    DENSE_PART(MAP_ATTENTION "/value", "attn_pool.kv", 1, 2),
+    DENSE(MAP_ATTENTION "/out", "attn_pool.proj"),
+    SCALED("MAPHead_0/LayerNorm_0", "attn_pool.norm"),
+    DENSE("MAPHead_0/MlpBlock_0/Dense_0", "attn_pool.mlp.fc1"),
+    DENSE("MAPHead_0/MlpBlock_0/Dense_1", "attn_pool.mlp.fc2"),
 };
 
 /* Flax numbers the modules of a block; the two libraries count differently. */
-#define GOOGLE_BLOCK(attention, norm2, mlp)                                                        \
-    ROW("LayerNorm_0/scale", "norm1.weight"), ROW("LayerNorm_0/bias", "norm1.bias"),               \
-        ROW_AS(attention "/query/kernel", "attn.qkv.weight", TURNED_PART(0, 3)),                   \
-        ROW_AS(attention "/query/bias", "attn.qkv.bias", PART(0, 3)),                              \
-        ROW_AS(attention "/key/kernel", "attn.qkv.weight", TURNED_PART(1, 3)),                     \
-        ROW_AS(attention "/key/bias", "attn.qkv.bias", PART(1, 3)),                                \
-        ROW_AS(attention "/value/kernel", "attn.qkv.weight", TURNED_PART(2, 3)),                   \
-        ROW_AS(attention "/value/bias", "attn.qkv.bias", PART(2, 3)),                              \
-        ROW_AS(attention "/out/kernel", "attn.proj.weight", TURNED),                               \
-        ROW(attention "/out/bias", "attn.proj.bias"), ROW(norm2 "/scale", "norm2.weight"),         \
-        ROW(norm2 "/bias", "norm2.bias"), ROW_AS(mlp "/Dense_0/kernel", "mlp.fc1.weight", TURNED), \
-        ROW(mlp "/Dense_0/bias", "mlp.fc1.bias"),                                                  \
-        ROW_AS(mlp "/Dense_1/kernel", "mlp.fc2.weight", TURNED),                                   \
-        ROW(mlp "/Dense_1/bias", "mlp.fc2.bias"),
+#define GOOGLE_BLOCK(attention, norm2, mlp)                                                     \
+    SCALED("LayerNorm_0", "norm1"), DENSE_PART(attention "/query", "attn.qkv", 0, 3),           \
+        DENSE_PART(attention "/key", "attn.qkv", 1, 3),                                         \
+        DENSE_PART(attention "/value", "attn.qkv", 2, 3), DENSE(attention "/out", "attn.proj"), \
+        SCALED(norm2, "norm2"), DENSE(mlp "/Dense_0", "mlp.fc1"), DENSE(mlp "/Dense_1", "mlp.fc2")
 
 static const vit_layout_row google_block[] = {
     GOOGLE_BLOCK("MultiHeadDotProductAttention_1", "LayerNorm_2", "MlpBlock_3")};
