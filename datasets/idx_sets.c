@@ -158,11 +158,7 @@ static vit_status read_mapping(classes *c, const char *path, bool has_title, rea
     size_t number = 0;
     vit_status status = vit_read_file(&file, path, MAX_MAPPING, error);
     if (status != VIT_OK) return status;
-    char *text = vit_alloc(file.size + 1, 1);
-    if (text) memcpy(text, file.data, file.size);
-    vit_free(file.data);
-    if (!text) return vit_fail_memory(error, path, file.size);
-    char *next = text + vit_utf8_mark(text, file.size);
+    char *next = (char *)file.data + vit_utf8_mark(file.data, file.size);
     while (*next && status == VIT_OK) {
         char *line = next;
         unsigned label, code;
@@ -176,7 +172,7 @@ static vit_status read_mapping(classes *c, const char *path, bool has_title, rea
                                 "character",
                                 path, number, line);
     }
-    vit_free(text);
+    vit_free(file.data);
     if (status == VIT_OK && c->count < 2)
         status = vit_fail(error, VIT_ERROR_FORMAT, "%s: names %zu classes, expected two or more",
                           path, c->count);

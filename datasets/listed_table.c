@@ -334,11 +334,7 @@ vit_status vit_listed_table_read(vit_listed_table *t, vit_error *error) {
     vit_bytes file;
     vit_status status = vit_read_file(&file, t->path, MAX_TABLE, error);
     if (status != VIT_OK) return status;
-    char *text = vit_alloc_unset(file.size + 1, 1);
-    if (text) memcpy(text, file.data, file.size);
-    if (text) text[file.size] = 0;
-    vit_free(file.data);
-    if (!text) return vit_fail_memory(error, t->path, file.size);
+    char *text = (char *)file.data;
     if (memchr(text, 0, file.size))
         status = vit_fail(error, VIT_ERROR_FORMAT, "%s: is no text: it has a byte 0", t->path);
     else if (vit_has_ending(t->path, ".jsonl"))

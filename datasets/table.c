@@ -99,12 +99,8 @@ static vit_status read_part(part *p, bool pictures, vit_error *error) {
     if (!p->table) return VIT_OK;
     vit_status status = vit_read_file(&bytes, p->table, MOST_TABLE, error);
     if (status != VIT_OK) return status;
-    p->text = vit_alloc(bytes.size + 1, 1);
-    if (p->text) memcpy(p->text, bytes.data, bytes.size);
-    const bool has_zero = memchr(bytes.data, 0, bytes.size);
-    vit_free(bytes.data);
-    if (!p->text) return vit_fail_memory(error, p->table, bytes.size);
-    if (has_zero)
+    p->text = (char *)bytes.data;
+    if (memchr(p->text, 0, bytes.size))
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: has a zero byte, expected text in UTF-8",
                         p->table);
     return cut_up(p, pictures, error);

@@ -9,6 +9,15 @@ VIT_CHECK_ROWS(vit_language_names, VIT_LANGUAGE_COUNT + 1);
 
 /* Each language has a function for numbers below a thousand (0 adds nothing), and one for all. */
 
+/* One of the small numbers, or tens and ones with `joint` between them. */
+static void below_hundred(vit_string *t, uint32_t n, const char *const *small,
+                          const char *const *tens, const char *joint) {
+    if (n < 20)
+        vit_string_add(t, "%s", small[n]);
+    else
+        vit_string_add(t, "%s%s%s", tens[n / 10], n % 10 > 0 ? joint : "", small[n % 10]);
+}
+
 /* ---- English ---- */
 
 static const char *const en_small[] = {"",        "one",     "two",       "three",    "four",
@@ -18,16 +27,9 @@ static const char *const en_small[] = {"",        "one",     "two",       "three
 static const char *const en_tens[] = {"",      "",      "twenty",  "thirty", "forty",
                                       "fifty", "sixty", "seventy", "eighty", "ninety"};
 
-static void en_below_hundred(vit_string *t, uint32_t n) {
-    if (n < 20)
-        vit_string_add(t, "%s", en_small[n]);
-    else
-        vit_string_add(t, "%s%s%s", en_tens[n / 10], n % 10 > 0 ? "-" : "", en_small[n % 10]);
-}
-
 static void en_below_thousand(vit_string *t, uint32_t n) {
     if (n >= 100) vit_string_add(t, "%s hundred%s", en_small[n / 100], n % 100 > 0 ? " and " : "");
-    en_below_hundred(t, n % 100);
+    below_hundred(t, n % 100, en_small, en_tens, "-");
 }
 
 static void english(vit_string *t, uint32_t n) {
@@ -115,13 +117,6 @@ static const char *const fil_small[] = {
 static const char *const fil_tens[] = {"",        "",         "dalawampu", "tatlumpu", "apatnapu",
                                        "limampu", "animnapu", "pitumpu",   "walumpu",  "siyamnapu"};
 
-static void fil_below_hundred(vit_string *t, uint32_t n) {
-    if (n < 20)
-        vit_string_add(t, "%s", fil_small[n]);
-    else
-        vit_string_add(t, "%s%s%s", fil_tens[n / 10], n % 10 > 0 ? "'t " : "", fil_small[n % 10]);
-}
-
 /* Appends the linker: -ng after a vowel, -g after n, the word na after other consonants. */
 static void fil_link(vit_string *t) {
     if (t->failed) return;
@@ -131,14 +126,14 @@ static void fil_link(vit_string *t) {
 
 static void fil_below_thousand(vit_string *t, uint32_t n) {
     if (n >= 100) {
-        fil_below_hundred(t, n / 100);
+        vit_string_add(t, "%s", fil_small[n / 100]);
         fil_link(t);
         /* d becomes r after a vowel: apat na raan */
         const uint32_t hundreds = n / 100;
         const bool after_na = hundreds == 4 || hundreds == 6 || hundreds == 9;
         vit_string_add(t, "%s%s", after_na ? "raan" : "daan", n % 100 > 0 ? " at " : "");
     }
-    fil_below_hundred(t, n % 100);
+    below_hundred(t, n % 100, fil_small, fil_tens, "'t ");
 }
 
 static void filipino(vit_string *t, uint32_t n) {

@@ -201,8 +201,7 @@ static vit_status write_other_files(const writing *w, vit_error *error) {
     return status;
 }
 
-/* Nobody else has files in it, since it was made here. */
-static void remove_all(const char *directory) {
+void vit_convert_remove(const char *directory) {
     char **names;
     size_t count;
     if (vit_list_directory(&names, &count, directory, NULL) != VIT_OK) return;
@@ -230,7 +229,7 @@ vit_status vit_convert_reader(const char *in, const char *out, const vit_model_f
     if (status == VIT_OK) {
         status = write_tensors(&w, error);
         if (status == VIT_OK) status = write_other_files(&w, error);
-        if (status != VIT_OK) remove_all(out);
+        if (status != VIT_OK) vit_convert_remove(out);
     }
     vit_rounded_tensors_free(&w.rounded);
     vit_free(w.encoded);

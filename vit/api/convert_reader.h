@@ -14,4 +14,8 @@
 vit_status vit_convert_reader(const char *in, const char *out, const vit_model_file *model,
                               vit_dtype dtype, vit_error *error);
 
+/* Removes the directory of a conversion that failed. Nobody else has files in it, since it was made
+ * by it. */
+void vit_convert_remove(const char *directory);
+
 #endif

@@ -283,17 +283,13 @@ static vit_status score(vit_score *out, vit_evaluation *result, const vit_model 
                         const vit_dataset *d, const chosen *c, const vit_evaluate_options *o,
                         vit_error *error) {
     const size_t batch = o->batch > 0 ? o->batch : DEFAULT_BATCH;
-    const vit_kernels *kernels;
-    int threads;
     float table[3][256];
     vit_inference *inference = NULL;
     const vit_network *network;
-    vit_status status = vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, error);
-    if (status != VIT_OK) return status;
-    const vit_exec exec = {
-        .kernels = kernels, .threads = threads, .precision = vit_model_precision(m, o->precision)};
-    status = vit_model_network(&network, m, &exec, error);
-    if (status == VIT_OK) status = vit_inference_new(&inference, network, kernels, threads, error);
+    vit_exec exec;
+    vit_status status = vit_model_exec(&exec, &network, m, o->cpu, o->threads, o->precision, error);
+    if (status == VIT_OK)
+        status = vit_inference_new(&inference, network, exec.kernels, exec.threads, error);
     if (status == VIT_OK) {
         if (m->file.config.channels > 0)
             vit_normalize_table(table, &m->file.preprocessing, m->file.config.channels);

@@ -60,6 +60,11 @@ vit_precision vit_model_precision(const vit_model *model, vit_precision asked);
 vit_status vit_model_network(const vit_network **out, const vit_model *model, const vit_exec *exec,
                              vit_error *error);
 
+/* What computes with the model, by the options of a session: *exec, and *network in its precision.
+ * The errors of vit_choose and vit_model_network. */
+vit_status vit_model_exec(vit_exec *exec, const vit_network **network, const vit_model *model,
+                          const char *cpu, int threads, vit_precision asked, vit_error *error);
+
 /* As vit_evaluate, and calls `callback` (or NULL) once with all answers, while the data are still
  * open. An error that it returns is passed on. */
 typedef vit_status vit_answers_callback(const vit_answers *answers, void *context,

@@ -121,6 +121,14 @@ vit_status vit_model_network(const vit_network **out, const vit_model *m, const 
     return status;
 }
 
+vit_status vit_model_exec(vit_exec *exec, const vit_network **network, const vit_model *m,
+                          const char *cpu, int threads, vit_precision asked, vit_error *error) {
+    *exec = (vit_exec){.precision = vit_model_precision(m, asked)};
+    const vit_status status =
+        vit_choose(&exec->kernels, &exec->threads, cpu, threads, asked, error);
+    return status == VIT_OK ? vit_model_network(network, m, exec, error) : status;
+}
+
 vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error *error) {
     vit_model *m = vit_alloc(1, sizeof *m);
     *out = NULL;

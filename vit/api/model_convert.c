@@ -189,17 +189,6 @@ static vit_status write_file(const conversion *c, const char *name, vit_error *e
     return status;
 }
 
-/* After a failure; nobody else has files in the directory, since it was made here. */
-static void remove_files(const conversion *c) {
-    const char *const *names = files[c->target];
-    for (size_t i = 0; i < MOST_FILES && names[i]; i++) {
-        char *path = vit_path_join(c->options->out, names[i]);
-        if (path) vit_remove_file(path, NULL);
-        vit_free(path);
-    }
-    vit_remove_directory(c->options->out, NULL);
-}
-
 /* Loads what was written, as this library reads it. */
 static vit_status check_written(conversion *c, vit_error *error) {
     vit_model_file written;
@@ -220,7 +209,7 @@ static vit_status write_directory(conversion *c, vit_error *error) {
     for (size_t i = 0; i < MOST_FILES && names[i] && status == VIT_OK; i++)
         status = write_file(c, names[i], error);
     if (status == VIT_OK) status = check_written(c, error);
-    if (status != VIT_OK) remove_files(c);
+    if (status != VIT_OK) vit_convert_remove(c->options->out);
     return status;
 }
 

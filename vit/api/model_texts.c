@@ -79,29 +79,26 @@ vit_status vit_text_session_new(vit_text_session **out, const vit_model *model,
                                 const vit_text_options *options, vit_error *error) {
     const vit_text_options best = {0}, *o = options ? options : &best;
     const vit_config *c = &model->file.config;
-    const vit_kernels *kernels;
-    int threads;
+    const vit_network *network;
+    vit_exec exec;
     *out = NULL;
     vit_status status = vit_model_needs(model, true, error);
     if (status == VIT_OK)
-        status = vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, error);
+        status = vit_model_exec(&exec, &network, model, o->cpu, o->threads, o->precision, error);
     if (status != VIT_OK) return status;
     vit_text_session *s = vit_alloc(1, sizeof *s);
     if (!s) return vit_fail_memory(error, "a session", sizeof *s);
     s->model = model;
-    s->kernels = kernels;
-    s->threads = threads;
+    s->network = network;
+    s->kernels = exec.kernels;
+    s->threads = exec.threads;
     s->samples = vit_max(1, ROWS_AT_ONCE / vit_max(1, vit_config_rows(c)));
     if (c->channels > 0) vit_normalize_table(s->table, &model->file.preprocessing, c->channels);
-    const vit_exec exec = {.kernels = kernels,
-                           .threads = threads,
-                           .precision = vit_model_precision(model, o->precision)};
     const vit_generation writing = writing_of(model, o);
     status = allocate(s, error);
-    if (status == VIT_OK) status = vit_model_network(&s->network, model, &exec, error);
     if (status == VIT_OK)
-        status = vit_generator_new(&s->writer, s->network, &writing, kernels, threads, s->samples,
-                                   error);
+        status = vit_generator_new(&s->writer, network, &writing, s->kernels, s->threads,
+                                   s->samples, error);
     if (status == VIT_OK)
         *out = s;
     else

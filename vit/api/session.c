@@ -13,27 +13,24 @@
 vit_status vit_session_new(vit_session **out, const vit_model *model,
                            const vit_session_options *options, vit_error *error) {
     const vit_session_options best = {0}, *o = options ? options : &best;
-    const vit_kernels *kernels;
-    int threads;
+    const vit_network *network;
+    vit_exec exec;
     *out = NULL;
     vit_status status = vit_model_needs(model, false, error);
     if (status == VIT_OK)
-        status = vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, error);
+        status = vit_model_exec(&exec, &network, model, o->cpu, o->threads, o->precision, error);
     if (status != VIT_OK) return status;
     vit_session *s = vit_alloc(1, sizeof *s);
     if (!s) return vit_fail_memory(error, "a session", sizeof *s);
     s->model = model;
-    s->kernels = kernels;
-    s->threads = threads;
+    s->network = network;
+    s->kernels = exec.kernels;
+    s->threads = exec.threads;
     s->features = vit_alloc(vit_config_embedding(&model->file.config), sizeof(float));
     vit_normalize_table(s->table, &model->file.preprocessing, model->file.config.channels);
-    if (!s->features) status = vit_fail_memory(error, "a session", sizeof *s);
-    const vit_exec exec = {.kernels = kernels,
-                           .threads = threads,
-                           .precision = vit_model_precision(model, o->precision)};
-    if (status == VIT_OK) status = vit_model_network(&s->network, model, &exec, error);
-    if (status == VIT_OK)
-        status = vit_inference_new(&s->inference, s->network, kernels, threads, error);
+    status = s->features
+                 ? vit_inference_new(&s->inference, network, exec.kernels, exec.threads, error)
+                 : vit_fail_memory(error, "a session", sizeof *s);
     if (status == VIT_OK)
         *out = s;
     else

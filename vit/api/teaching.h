@@ -72,11 +72,11 @@ vit_status vit_teaching_label(vit_teaching *t, size_t *label, const char *name, 
 /* To be called when pictures or labels have changed. */
 void vit_teaching_changed(vit_teaching *t);
 
+/* Makes t->units, unless they are there. Errors: MEMORY. */
+vit_status vit_teaching_units(vit_teaching *t, vit_error *error);
+
 /* ARGUMENT unless something was learnt. */
 vit_status vit_teaching_needs_head(const vit_teaching *t, vit_error *error);
-
-/* The pictures as samples of the classes that have any. */
-vit_samples vit_teaching_samples(const vit_teaching *t);
 
 /* Keeps what is known of t->solution, which is of all classes that there are now. Errors: MEMORY.
  */

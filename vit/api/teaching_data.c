@@ -211,21 +211,15 @@ static void score(double *scores, float *logits, const vit_teaching *t, size_t i
 }
 
 static vit_status find_neighbours(vit_near *near, size_t k, vit_teaching *t, vit_error *error) {
-    float *train = vit_alloc_unset(t->count, t->width * sizeof *train);
     float *test = vit_alloc_unset(t->test_count, t->width * sizeof *test);
     const int threads = t->session->threads;
-    vit_status status = VIT_OK;
-    if (!train || !test) status = vit_fail_memory(error, "features", t->count * t->width * 4);
+    vit_status status = test ? vit_teaching_units(t, error)
+                             : vit_fail_memory(error, "features", t->test_count * t->width * 4);
     if (status == VIT_OK) {
-        for (size_t i = 0; i < t->count; i++)
-            memcpy(train + i * t->width, t->features + i * t->views * t->width,
-                   t->width * sizeof *train);
-        vit_unit_rows(train, train, t->count, t->width, threads);
         vit_unit_rows(test, t->test, t->test_count, t->width, threads);
-        status = vit_find_nearest(near, k, test, t->test_count, train, t->count, t->width,
+        status = vit_find_nearest(near, k, test, t->test_count, t->units, t->count, t->width,
                                   t->session->kernels, threads, error);
     }
-    vit_free(train);
     vit_free(test);
     return status;
 }

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-vit_samples vit_teaching_samples(const vit_teaching *t) {
+static vit_samples samples_of(const vit_teaching *t) {
     return (vit_samples){.features = t->features,
                          .labels = t->labels,
                          .pictures = t->count,
@@ -98,7 +98,7 @@ static char *write_json(const vit_teaching *t, const vit_learnt *l) {
 }
 
 static vit_status learn(vit_teaching *t, vit_solution *solution, vit_learnt *l, vit_error *error) {
-    const vit_samples samples = vit_teaching_samples(t);
+    const vit_samples samples = samples_of(t);
     const vit_session *s = t->session;
     vit_status status =
         vit_solve(solution, t->solver->solve, &samples, s->kernels, s->threads, error);
@@ -163,7 +163,7 @@ void vit_teaching_logits(const vit_teaching *t, const float *features, float *lo
     }
 }
 
-static vit_status make_units(vit_teaching *t, vit_error *error) {
+vit_status vit_teaching_units(vit_teaching *t, vit_error *error) {
     if (t->units) return VIT_OK;
     t->units = vit_alloc_unset(t->count, t->width * sizeof *t->units);
     if (!t->units) return vit_fail_memory(error, "features", t->count * t->width * sizeof(float));
@@ -180,7 +180,7 @@ static vit_status find(vit_teaching *t, const float *features, vit_neighbour *ne
     if (k > t->count)
         status = vit_fail(error, VIT_ERROR_ARGUMENT,
                           "%zu neighbours, but there are %zu training pictures", k, t->count);
-    if (status == VIT_OK) status = make_units(t, error);
+    if (status == VIT_OK) status = vit_teaching_units(t, error);
     vit_near *near = vit_alloc(k, sizeof *near);
     float *unit = vit_alloc(t->width, sizeof *unit);
     if (status == VIT_OK && (!near || !unit))

@@ -135,7 +135,7 @@ static ssize_t read_some(int fd, void *data, size_t size) {
 }
 
 static vit_status grow(vit_bytes *out, size_t capacity, const char *name, vit_error *error) {
-    uint8_t *grown = vit_realloc(out->data, out->size, capacity, 1);
+    uint8_t *grown = vit_realloc(out->data, out->size, capacity + 1, 1);
     if (!grown) return vit_fail_memory(error, name, capacity);
     out->data = grown;
     return VIT_OK;
@@ -169,6 +169,7 @@ static vit_status read_all(vit_bytes *out, int fd, size_t expected, const char *
         status = grow(out, capacity, name, error);
         if (status == VIT_OK) out->data[out->size++] = probe;
     }
+    if (status == VIT_OK) out->data[out->size] = 0;
     return status;
 }
 

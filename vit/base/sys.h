@@ -57,7 +57,8 @@ typedef struct vit_bytes {
 } vit_bytes;
 
 /* Reads a regular file or a pipe, or standard input for "-", of at most `limit` bytes. out->data is
- * not NULL and is freed by vit_free. VIT_ERROR_IO for directories, devices and files that cannot be
+ * not NULL, ends with a zero byte that `size` does not count, so that it can be used as a text, and
+ * is freed by vit_free. VIT_ERROR_IO for directories, devices and files that cannot be
  * read; VIT_ERROR_UNSUPPORTED for larger ones. */
 vit_status vit_read_file(vit_bytes *out, const char *path, size_t limit, vit_error *error);
 

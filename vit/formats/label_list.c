@@ -104,18 +104,12 @@ static vit_status read_file(vit_label_list *out, const char *path, vit_error *er
     vit_bytes bytes;
     vit_status status = vit_read_file(&bytes, path, LARGEST_FILE, error);
     if (status != VIT_OK) return status;
-    vit_string text = {0};
-    const char *start = (const char *)bytes.data;
-    const size_t mark = vit_utf8_mark(start, bytes.size);
-    vit_string_add(&text, "%s", "");
-    vit_string_add_bytes(&text, start + mark, bytes.size - mark);
+    const size_t mark = vit_utf8_mark(bytes.data, bytes.size), size = bytes.size - mark;
+    char *text = (char *)bytes.data + mark;
+    const char first = text[strspn(text, " \t\r\n")];
+    status = first == '[' || first == '{' ? read_json(out, text, size, path, error)
+                                          : vit_label_list_lines(out, text, size, path, error);
     vit_free(bytes.data);
-    if (text.failed) return vit_fail_memory(error, path, bytes.size);
-    const char first = text.text[strspn(text.text, " \t\r\n")];
-    status = first == '[' || first == '{'
-                 ? read_json(out, text.text, text.length, path, error)
-                 : vit_label_list_lines(out, text.text, text.length, path, error);
-    vit_string_free(&text);
     return status;
 }
 

@@ -367,38 +367,14 @@ static void map_pool(walk *w, vit_map_weights *v, vit_map_gradients *g) {
     linear(w, "attn_pool.mlp.fc2", mlp, d, true, &v->fc2, &g->fc2);
 }
 
-/* What the pooling has of its own: that of an attention is before the final norm in the table, the
- * weights of a mean after it. */
-static void pool(walk *w, vit_weights *v, vit_gradients *g, bool after_norm) {
-    switch (w->config->pool) {
-    case VIT_POOL_MAP:
-        if (!after_norm) map_pool(w, &v->map, &g->map);
-        break;
-    case VIT_POOL_SEQ:
-        if (after_norm)
-            linear(w, "attention_pool", w->config->dim, 1, false, &v->attention_pool,
-                   &g->attention_pool);
-        break;
-    case VIT_POOL_CLASS:
-    case VIT_POOL_MEAN:
-    case VIT_POOL_CLASS_MEAN:
-    case VIT_POOL_CLASS_DIST:
-    case VIT_POOL_MAX:
-    case VIT_POOL_MEAN_MAX:
-    case VIT_POOL_PRR:
-    case VIT_POOL_PREFIX_MEAN:
-    case VIT_POOL_TOKENS:
-    case VIT_POOL_COUNT:
-        break;
-    }
-}
-
 static void head(walk *w, vit_weights *v, vit_gradients *g) {
     const vit_config *c = w->config;
     const size_t d = c->dim, features = vit_config_features(c), classes = c->classes;
-    pool(w, v, g, false);
+    const vit_pool_row *pool = &vit_pools[c->pool];
+    if (pool->attends) map_pool(w, &v->map, &g->map);
     if (c->final_norm) norm(w, vit_final_norm_name(c), d, &v->norm, &g->norm);
-    pool(w, v, g, true);
+    if (pool->weighs && !pool->attends)
+        linear(w, "attention_pool", d, 1, false, &v->attention_pool, &g->attention_pool);
     if (vit_heads[c->head].squashes)
         linear(w, "pre_logits", features, features, true, &v->pre_logits, &g->pre_logits);
     switch (c->head) {

@@ -16,6 +16,7 @@ typedef struct norm_rows {
     const vit_norm *w;
     const vit_norm_gradient *d; /* only in the backward pass */
     size_t rows;
+    bool again; /* of the forward pass: the state is there, and y is made again */
 } norm_rows;
 
 /* The means from row `first` on; NULL: of an RMS norm, which has none. */
@@ -33,9 +34,14 @@ static void forward_task(size_t index, int thread, void *context) {
     (void)thread;
     const norm_rows *n = context;
     const size_t first = index * ROW_BLOCK, at = first * n->w->dim;
-    n->kernels->layernorm(n->y + at, mean_at(n, first), n->state->rstd + first, n->x + at,
-                          n->w->gamma, n->w->beta, n->w->eps, vit_min(n->rows - first, ROW_BLOCK),
-                          n->w->dim);
+    const size_t rows = vit_min(n->rows - first, ROW_BLOCK);
+    if (n->again)
+        n->kernels->layernorm_recompute(n->y + at, n->x + at, mean_at(n, first),
+                                        n->state->rstd + first, n->w->gamma, n->w->beta, rows,
+                                        n->w->dim);
+    else
+        n->kernels->layernorm(n->y + at, mean_at(n, first), n->state->rstd + first, n->x + at,
+                              n->w->gamma, n->w->beta, n->w->eps, rows, n->w->dim);
 }
 
 void vit_layernorm_forward(const vit_exec *exec, float *y, const vit_norm_state *state,
@@ -44,19 +50,10 @@ void vit_layernorm_forward(const vit_exec *exec, float *y, const vit_norm_state 
     each_block(exec, forward_task, &n);
 }
 
-static void recompute_task(size_t index, int thread, void *context) {
-    (void)thread;
-    const norm_rows *n = context;
-    const size_t first = index * ROW_BLOCK, at = first * n->w->dim;
-    n->kernels->layernorm_recompute(n->y + at, n->x + at, mean_at(n, first), n->state->rstd + first,
-                                    n->w->gamma, n->w->beta, vit_min(n->rows - first, ROW_BLOCK),
-                                    n->w->dim);
-}
-
 void vit_layernorm_recompute(const vit_exec *exec, float *y, const vit_norm_state *state,
                              const float *x, const vit_norm *w, size_t rows) {
-    norm_rows n = {.kernels = exec->kernels, .y = y, .state = state, .x = x, .w = w, .rows = rows};
-    each_block(exec, recompute_task, &n);
+    norm_rows n = {exec->kernels, y, state, x, NULL, w, NULL, rows, .again = true};
+    each_block(exec, forward_task, &n);
 }
 
 static void backward_task(size_t index, int thread, void *context) {
@@ -81,7 +78,7 @@ static void sums_task(size_t index, int thread, void *context) {
 void vit_layernorm_backward(const vit_exec *exec, float *dx, const vit_norm_gradient *d,
                             const float *dy, const float *x, const vit_norm_state *state,
                             const vit_norm *w, size_t rows) {
-    norm_rows n = {exec->kernels, dx, state, x, dy, w, d, rows};
+    norm_rows n = {exec->kernels, dx, state, x, dy, w, d, rows, .again = false};
     each_block(exec, backward_task, &n);
     if (!d->gamma) return;
     vit_parallel(vit_exec_threads(exec, rows * w->dim * ELEMENT_COST),

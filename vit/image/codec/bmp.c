@@ -314,7 +314,6 @@ static vit_status read_runs(const bmp *b, const vit_image *out) {
 
 vit_status vit_bmp_read(vit_image *out, const vit_source *source, bool header) {
     bmp b = {.source = source};
-    *out = (vit_image){0};
     vit_status status = read_header(&b);
     if (status != VIT_OK) return status;
     *out = (vit_image){.width = b.width, .height = b.height};
@@ -322,7 +321,5 @@ vit_status vit_bmp_read(vit_image *out, const vit_source *source, bool header) {
     const size_t channels = b.layout && b.layout->has_alpha ? 4 : 3;
     status = vit_image_new(out, source->name, b.width, b.height, channels, source->error);
     if (status != VIT_OK) return status;
-    status = compressions[b.compression].has_runs ? read_runs(&b, out) : read_rows(&b, out);
-    if (status != VIT_OK) vit_image_free(out);
-    return status;
+    return compressions[b.compression].has_runs ? read_runs(&b, out) : read_rows(&b, out);
 }

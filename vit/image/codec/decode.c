@@ -48,16 +48,18 @@ static vit_status open_png(vit_image_file *out, size_t size, vit_error *error) {
     return status;
 }
 
-static vit_source source_of(const vit_image_file *file, vit_error *error) {
-    return (vit_source){file->bytes, file->size, file->name, file->format->name, error};
+/* A file of another format: only its header, or its pixels, too. */
+static vit_status read_other(vit_image_file *file, bool header, vit_error *error) {
+    const vit_source source = {file->bytes, file->size, file->name, file->format->name, error};
+    file->image = (vit_image){0};
+    return file->format->read(&file->image, &source, header);
 }
 
 static vit_status open_other(vit_image_file *out, size_t size, vit_error *error) {
     const vit_format *format = vit_format_find(out->bytes, size);
     if (!format || !format->read) return refuse_format(out->bytes, size, out->name, format, error);
     out->format = format;
-    const vit_source source = source_of(out, error);
-    return format->read(&out->image, &source, true);
+    return read_other(out, true, error);
 }
 
 vit_status vit_image_open(vit_image_file *out, const void *bytes, size_t size, const char *name,
@@ -99,10 +101,7 @@ vit_status vit_image_read(vit_image_file *file, vit_error *error) {
     vit_image *image = &file->image;
     if (image->pixels) return VIT_OK;
     if (file->png) return vit_png_decode(image, file->png, file->bytes, file->name, error);
-    if (file->format) {
-        const vit_source source = source_of(file, error);
-        return file->format->read(image, &source, false);
-    }
+    if (file->format) return read_other(file, false, error);
     const size_t bytes = image->width * image->height * image->channels;
     image->pixels = vit_alloc_unset(bytes, 1);
     if (!image->pixels) return vit_fail_memory(error, file->name, bytes);

@@ -241,12 +241,8 @@ static vit_status decode(vit_image *out, gif *g) {
 
 vit_status vit_gif_read(vit_image *out, const vit_source *source, bool header) {
     gif g = {.source = source};
-    *out = (vit_image){0};
     vit_status status = read_header(&g);
     if (status != VIT_OK) return status;
     *out = (vit_image){.width = g.width, .height = g.height};
-    if (header) return VIT_OK;
-    status = decode(out, &g);
-    if (status != VIT_OK) vit_image_free(out);
-    return status;
+    return header ? VIT_OK : decode(out, &g);
 }

@@ -78,11 +78,9 @@ static vit_status read_primary(vit_image *out, struct heif_context *file, const 
 }
 
 vit_status vit_heif_read(vit_image *out, const vit_source *s, bool header) {
-    *out = (vit_image){0};
     struct heif_context *file = heif_context_alloc();
     if (!file) return vit_fail_memory(s->error, s->name, 0);
     const vit_status status = read_primary(out, file, s, header);
     heif_context_free(file);
-    if (status != VIT_OK) *out = (vit_image){0};
     return status;
 }

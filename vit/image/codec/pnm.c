@@ -129,7 +129,6 @@ static vit_status read_bytes(vit_image *out, const pnm *p, const uint8_t *table)
 
 vit_status vit_pnm_read(vit_image *out, const vit_source *source, bool header) {
     pnm p = {.source = source};
-    *out = (vit_image){0};
     vit_status status = read_header(&p);
     if (status != VIT_OK) return status;
     *out = (vit_image){.width = p.width, .height = p.height};
@@ -141,6 +140,5 @@ vit_status vit_pnm_read(vit_image *out, const vit_source *source, bool header) {
     if (status == VIT_OK)
         status = p.is_text ? read_text(out, &p, table) : read_bytes(out, &p, table);
     vit_free(table);
-    if (status != VIT_OK) vit_image_free(out);
     return status;
 }

@@ -13,9 +13,9 @@ typedef struct vit_source {
     vit_error *error;
 } vit_source;
 
-/* Reads a file. *out = its width, height and orientation and, unless `header` is set, its pixels,
- * of which nothing is made up: what is missing or damaged is an error. Errors: FORMAT, UNSUPPORTED,
- * MEMORY. */
+/* Reads a file. *out, which is zeroed, = its width, height and orientation and, unless `header` is
+ * set, its pixels, of which nothing is made up: what is missing or damaged is an error. Errors:
+ * FORMAT, UNSUPPORTED, MEMORY; the caller frees what is in *out then, too. */
 typedef vit_status vit_format_read(vit_image *out, const vit_source *source, bool header);
 
 /* ---- formats.c: all formats but PNG and JPEG, told by their content ---- */

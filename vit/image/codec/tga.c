@@ -172,13 +172,10 @@ static vit_status read_pixels(vit_image *out, const tga *t) {
 
 vit_status vit_tga_read(vit_image *out, const vit_source *source, bool header) {
     tga t = {.source = source};
-    *out = (vit_image){0};
     vit_status status = read_header(&t);
     if (status != VIT_OK) return status;
     *out = (vit_image){.width = t.width, .height = t.height};
     if (header) return VIT_OK;
     status = vit_image_new(out, source->name, t.width, t.height, t.channels, source->error);
-    if (status == VIT_OK) status = read_pixels(out, &t);
-    if (status != VIT_OK) vit_image_free(out);
-    return status;
+    return status == VIT_OK ? read_pixels(out, &t) : status;
 }

@@ -400,7 +400,6 @@ static vit_status turn(vit_image *image, unsigned orientation, vit_error *error)
 
 vit_status vit_tiff_read(vit_image *out, const vit_source *source, bool header) {
     tiff t = {.source = source};
-    *out = (vit_image){0};
     vit_status status = open_file(&t);
     if (status == VIT_OK) status = read_header(&t);
     if (status == VIT_OK) *out = (vit_image){.width = t.width, .height = t.height};
@@ -409,6 +408,5 @@ vit_status vit_tiff_read(vit_image *out, const vit_source *source, bool header) 
         if (status == VIT_OK && t.orientation > 1) status = turn(out, t.orientation, source->error);
     }
     if (t.file) TIFFClose(t.file);
-    if (status != VIT_OK) vit_image_free(out);
     return status;
 }

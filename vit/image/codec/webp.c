@@ -71,7 +71,6 @@ vit_status vit_webp_read(vit_image *out, const vit_source *s, bool header) {
     const WebPData data = {s->bytes, s->size};
     WebPBitstreamFeatures features;
     WebPDemuxState state;
-    *out = (vit_image){0};
     WebPDemuxer *file = WebPDemuxPartial(&data, &state);
     if (!file || state != WEBP_DEMUX_DONE) {
         WebPDemuxDelete(file);
@@ -87,6 +86,5 @@ vit_status vit_webp_read(vit_image *out, const vit_source *s, bool header) {
         status = vit_source_corrupt(s, "its header is damaged");
     if (status == VIT_OK && !header) status = read_frame(out, file, features.has_alpha != 0, s);
     WebPDemuxDelete(file);
-    if (status != VIT_OK) vit_image_free(out);
     return status;
 }

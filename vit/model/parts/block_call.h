@@ -52,16 +52,7 @@ static inline size_t vit_rows_out(const vit_block_call *c) {
  * are computed again: they would be most of the memory, and computing them is a fifth of
  * attention's arithmetic. */
 static inline bool vit_keeps_weights(vit_kept kept, size_t keys) {
-    switch (kept) {
-    case VIT_KEPT_NOTHING:
-        break;
-    case VIT_KEPT_INPUTS:
-    case VIT_KEPT_ALL:
-        return keys <= 256;
-    case VIT_KEPT_TOKENS:
-        return true;
-    }
-    return false;
+    return vit_kepts[kept].tokens || (vit_kepts[kept].trains && keys <= 256);
 }
 
 #endif

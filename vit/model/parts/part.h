@@ -23,32 +23,20 @@ typedef enum vit_kept {
     VIT_KEPT_TOKENS, /* for maps (vit/explain): as INPUTS; besides, the last block computes every
                         token, read or not, the attention weights p of the block that is being
                         computed are there, and there is memory for the pictures' gradient */
+    VIT_KEPT_COUNT,
 } vit_kept;
 
-/* Whether there is a backward pass. */
-static inline bool vit_kept_trains(vit_kept kept) {
-    switch (kept) {
-    case VIT_KEPT_NOTHING:
-        break;
-    case VIT_KEPT_INPUTS:
-    case VIT_KEPT_ALL:
-    case VIT_KEPT_TOKENS:
-        return true;
-    }
-    return false;
-}
+/* What else is known of each, by the enum's value. */
+typedef struct vit_kept_row {
+    bool trains;       /* there is a backward pass */
+    bool inputs_alone; /* what blocks but the last have computed is gone then */
+    bool tokens; /* every token and its attention weights are there; it ends at the pictures */
+} vit_kept_row;
 
-/* Whether it ends at the pictures. */
-static inline bool vit_kept_wants_images(vit_kept kept) {
-    switch (kept) {
-    case VIT_KEPT_NOTHING:
-    case VIT_KEPT_INPUTS:
-    case VIT_KEPT_ALL:
-        break;
-    case VIT_KEPT_TOKENS:
-        return true;
-    }
-    return false;
+extern const vit_kept_row vit_kepts[];
+
+static inline bool vit_kept_trains(vit_kept kept) {
+    return vit_kepts[kept].trains;
 }
 
 /* What the memory of a part depends on. */

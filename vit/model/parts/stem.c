@@ -14,7 +14,7 @@ static void linear_carve(vit_stem_state *s, const vit_carving *k) {
     s->patches = vit_arena_floats(k->arena, pixels);
     s->raw_patches = s->patches;
     s->embedded = vit_arena_floats(k->arena, tokens);
-    if (vit_kept_wants_images(k->kept) || (c->patch_norm && vit_kept_trains(k->kept)))
+    if (vit_kepts[k->kept].tokens || (c->patch_norm && vit_kept_trains(k->kept)))
         s->d_inputs = vit_arena_floats(k->arena, pixels);
     if (!vit_config_norms_embedding(c)) return;
     for (size_t i = 0; i < 2; i++) s->stats[i] = vit_carve_stats(k->arena, patches);
@@ -229,7 +229,7 @@ VIT_CHECK_ROWS(stems, VIT_STEM_COUNT);
 void vit_stem_carve(vit_stem_state *s, const vit_carving *k) {
     const vit_config *c = k->config;
     if (stems[c->stem].carve) stems[c->stem].carve(s, k);
-    if (vit_kept_wants_images(k->kept))
+    if (vit_kepts[k->kept].tokens)
         s->d_images = vit_arena_floats(k->arena, k->capacity * c->height * c->width * c->channels);
 }
 

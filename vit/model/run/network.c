@@ -4,6 +4,14 @@
 #include "vit/base/size.h"
 #include <string.h>
 
+const vit_kept_row vit_kepts[] = {
+    [VIT_KEPT_NOTHING] = {.trains = false},
+    [VIT_KEPT_INPUTS] = {.trains = true, .inputs_alone = true},
+    [VIT_KEPT_ALL] = {.trains = true},
+    [VIT_KEPT_TOKENS] = {.trains = true, .inputs_alone = true, .tokens = true},
+};
+VIT_CHECK_ROWS(vit_kepts, VIT_KEPT_COUNT);
+
 /* ---- memory ---- */
 
 size_t vit_block_outputs(const vit_config *c, size_t block) {
@@ -21,15 +29,7 @@ static vit_carving carving_of(const vit_state *s, vit_arena *arena, const vit_co
 
 /* Tokens of a picture that block i computes in this state. */
 static size_t outputs_of(const vit_state *s, const vit_config *c, size_t i) {
-    switch (s->kept) {
-    case VIT_KEPT_NOTHING:
-    case VIT_KEPT_INPUTS:
-    case VIT_KEPT_ALL:
-        return vit_block_outputs(c, i);
-    case VIT_KEPT_TOKENS:
-        break;
-    }
-    return vit_config_tokens(c);
+    return vit_kepts[s->kept].tokens ? vit_config_tokens(c) : vit_block_outputs(c, i);
 }
 
 static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
@@ -49,6 +49,7 @@ static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
             block.z = vit_arena_floats(arena, vit_carving_rows(&k) * c->dim);
             break;
         case VIT_KEPT_NOTHING:
+        case VIT_KEPT_COUNT:
             break; /* it shares the memory of the block before it */
         }
         vit_qkv_carve_first(&block.qkv, &k);
@@ -218,19 +219,6 @@ static void stack_forward(const vit_network *n, const vit_exec *exec, vit_state 
     vit_logits_forward(n, exec, s);
 }
 
-/* Whether what blocks but the last have computed is gone. */
-static bool keeps_inputs_alone(vit_kept kept) {
-    switch (kept) {
-    case VIT_KEPT_NOTHING:
-    case VIT_KEPT_ALL:
-        break;
-    case VIT_KEPT_INPUTS:
-    case VIT_KEPT_TOKENS:
-        return true;
-    }
-    return false;
-}
-
 /* The same steps from the last to the first, down to the first block that is trained. */
 static void stack_backward(const vit_network *n, const vit_exec *exec, vit_state *s,
                            const vit_gradients *g, const vit_encoder_states *m) {
@@ -238,7 +226,7 @@ static void stack_backward(const vit_network *n, const vit_exec *exec, vit_state
     if (s->passed) s->passed(n->config.depth + 1, s->passed_by);
     for (size_t i = n->config.depth; i-- > s->frozen;) {
         const vit_block_call call = vit_network_block(n, exec, s, m, i);
-        if (keeps_inputs_alone(s->kept) && i + 1 < n->config.depth)
+        if (vit_kepts[s->kept].inputs_alone && i + 1 < n->config.depth)
             vit_block_recompute(&call, s->blocks[i + 1].z, &s->blocks[i]);
         vit_block_backward(&call, &s->back, &s->blocks[i], &g->blocks[i]);
         if (s->passed) s->passed(i + 1, s->passed_by);

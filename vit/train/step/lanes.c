@@ -258,20 +258,20 @@ static float *add_chains(const sum *s, float *low, float *high, size_t at, size_
     return first ? first : second;
 }
 
-/* One process: a chunk, and its squares. */
-static void sum_task(size_t index, int thread, void *context) {
-    (void)thread;
-    const sum *s = context;
-    const vit_chunk *c = &s->chunks->list[index];
-    add_chains(s, NULL, NULL, c->offset, c->count);
-    s->chunks->squares[index] = s->kernels->square_sum(s->lanes->gradients + c->offset, c->count);
-}
-
+/* The squares of a chunk. */
 static void square_task(size_t index, int thread, void *context) {
     (void)thread;
     const sum *s = context;
     const vit_chunk *c = &s->chunks->list[index];
     s->chunks->squares[index] = s->kernels->square_sum(s->lanes->gradients + c->offset, c->count);
+}
+
+/* One process: a chunk, and its squares. */
+static void sum_task(size_t index, int thread, void *context) {
+    const sum *s = context;
+    const vit_chunk *c = &s->chunks->list[index];
+    add_chains(s, NULL, NULL, c->offset, c->count);
+    square_task(index, thread, context);
 }
 
 /* Several ranks: VIT_CHUNK numbers of a piece. */

@@ -1,10 +1,12 @@
 /* The network in ONNX's operators. A function corresponds to the one of its name in vit/model. */
 #include "vit/weights/export/onnx_graph.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/model/fixed_positions.h"
 #include "vit/weights/export/onnx_parts.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef vit_onnx_value value;
 typedef vit_onnx_builder network;
@@ -22,15 +24,19 @@ value vit_onnx_linear(network *n, value x, const char *layer, bool bias) {
     return bias ? vit_onnx_two(n->nodes, "Add", y, vit_onnx_weight(n, layer, ".bias")) : y;
 }
 
+/* An operator of one input, with attributes. */
+static value one_with(network *n, const char *op, value x, const vit_onnx_attribute *attributes,
+                      size_t count) {
+    vit_onnx_call call = {.op = op, .inputs = {x}, .inputs_count = 1, .attributes_count = count};
+    memcpy(call.attributes, attributes, count * sizeof *attributes);
+    return vit_onnx_add(n->nodes, &call);
+}
+
 /* x / sqrt(mean(x^2) + eps) gamma */
 static value rms_norm(network *n, value x, const char *layer) {
     const vit_onnx_attribute axes = {"axes", VIT_ONNX_LIST, .list = {-1}, .count = 1};
     const value square = vit_onnx_two(n->nodes, "Mul", x, x);
-    const value mean = vit_onnx_add(n->nodes, &(vit_onnx_call){.op = "ReduceMean",
-                                                               .inputs = {square},
-                                                               .inputs_count = 1,
-                                                               .attributes = {axes},
-                                                               .attributes_count = 1});
+    const value mean = one_with(n, "ReduceMean", square, &axes, 1);
     const value eps = vit_onnx_number(n->nodes, (float)n->config->norm_eps);
     const value sum = vit_onnx_two(n->nodes, "Add", mean, eps);
     x = vit_onnx_two(n->nodes, "Div", x, vit_onnx_one(n->nodes, "Sqrt", sum));
@@ -161,11 +167,7 @@ static value tokenizer(network *n, value x) {
         value w = vit_onnx_weight(n, vit_stem_name(name, n->config, i), ".weight");
         w = vit_onnx_transpose(n->nodes, w, 4, (int64_t[]){0, 3, 1, 2});
         x = vit_onnx_one(n->nodes, "Relu", convolve(n, x, w, w, keeps));
-        x = vit_onnx_add(n->nodes, &(vit_onnx_call){.op = "MaxPool",
-                                                    .inputs = {x},
-                                                    .inputs_count = 1,
-                                                    .attributes = {sides[0], sides[1], sides[2]},
-                                                    .attributes_count = 3});
+        x = one_with(n, "MaxPool", x, sides, VIT_COUNT(sides));
     }
     return x;
 }
@@ -241,13 +243,9 @@ static value prefix(network *n, value patches) {
     for (size_t k = 0; k < VIT_PREFIX_KINDS; k++)
         if (vit_prefix_count(c, k) > 0) kinds[count++] = vit_onnx_named(vit_prefix_name(k));
     const value all = vit_onnx_concat(n, kinds, count, 1);
-    const value batch =
-        vit_onnx_add(n->nodes, &(vit_onnx_call){.op = "Shape",
-                                                .inputs = {patches},
-                                                .inputs_count = 1,
-                                                .attributes = {{"start", VIT_ONNX_ONE, .one = 0},
-                                                               {"end", VIT_ONNX_ONE, .one = 1}},
-                                                .attributes_count = 2});
+    const vit_onnx_attribute first[] = {{"start", VIT_ONNX_ONE, .one = 0},
+                                        {"end", VIT_ONNX_ONE, .one = 1}};
+    const value batch = one_with(n, "Shape", patches, first, VIT_COUNT(first));
     const int64_t size[] = {(int64_t)vit_config_prefix(c), (int64_t)c->dim};
     const value shape =
         vit_onnx_concat(n, (value[]){batch, vit_onnx_list(n->nodes, 2, size)}, 2, 0);
@@ -400,13 +398,9 @@ static value first_of(network *n, value x) {
 
 /* The ReduceMean or ReduceMax of all tokens. */
 static value reduce(network *n, const char *op, value x) {
-    return vit_onnx_add(
-        n->nodes, &(vit_onnx_call){.op = op,
-                                   .inputs = {x},
-                                   .inputs_count = 1,
-                                   .attributes = {{"axes", VIT_ONNX_LIST, .list = {1}, .count = 1},
-                                                  {"keepdims", VIT_ONNX_ONE, .one = 0}},
-                                   .attributes_count = 2});
+    const vit_onnx_attribute rows[] = {{"axes", VIT_ONNX_LIST, .list = {1}, .count = 1},
+                                       {"keepdims", VIT_ONNX_ONE, .one = 0}};
+    return one_with(n, op, x, rows, VIT_COUNT(rows));
 }
 
 /* Pooling by attention, vit/model/parts/map_pool.c. */
@@ -489,13 +483,9 @@ static value pool(network *n, value x) {
 
 /* x / |x|, of the last dimension. */
 static value unit(network *n, value x) {
-    const vit_onnx_call call = {.op = "LpNormalization",
-                                .inputs = {x},
-                                .inputs_count = 1,
-                                .attributes = {{.name = "axis", .type = VIT_ONNX_ONE, .one = -1},
-                                               {.name = "p", .type = VIT_ONNX_ONE, .one = 2}},
-                                .attributes_count = 2};
-    return vit_onnx_add(n->nodes, &call);
+    const vit_onnx_attribute length[] = {{"axis", VIT_ONNX_ONE, .one = -1},
+                                         {"p", VIT_ONNX_ONE, .one = 2}};
+    return one_with(n, "LpNormalization", x, length, VIT_COUNT(length));
 }
 
 static value head(network *n, value x) {
