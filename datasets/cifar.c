@@ -3,7 +3,6 @@
  * coarse and the fine label, of which the fine one is used), then 32 x 32 bytes of red, of green
  * and of blue, row by row.
  */
-#include "datasets/gzip.h"
 #include "datasets/reader.h"
 #include "vit/base/size.h"
 #include "vit/formats/sha256.h"
@@ -135,16 +134,6 @@ void vit_cifar_unpack(uint8_t *pixels, uint16_t *labels, const uint8_t *bytes, s
 
 /* ---- finding files ---- */
 
-/* *path = NAME or NAME.gz in the directory, freed by vit_free; NULL if neither is there. */
-static vit_status find(char **path, const vit_listing *directory, const char *name,
-                       vit_error *error) {
-    const char *found = vit_listing_find(directory, name);
-    *path = NULL;
-    if (!found) return VIT_OK;
-    *path = vit_path_join(directory->path, found);
-    return *path ? VIT_OK : vit_fail_memory(error, "a path", strlen(directory->path) + 64);
-}
-
 static size_t file_count(const cifar_set *s, part p) {
     size_t n = 0;
     while (n < BATCHES && s->files[p][n]) n++;
@@ -225,14 +214,9 @@ static vit_status unpickle(vit_bytes *file, unpickler *take, unsigned classes, c
 
 static vit_status read_file(reading *g, vit_records *records, const char *name, size_t index,
                             size_t files, vit_error *error) {
-    vit_bytes file = {0};
+    vit_bytes file;
     char *path;
-    vit_status status = find(&path, g->directory, name, error);
-    if (status != VIT_OK) return status;
-    if (!path)
-        return vit_fail(error, VIT_ERROR_IO, "%s: has no %s (or %s.gz)", g->directory->path, name,
-                        name);
-    status = vit_read_plain_or_gzip(&file, path, MAX_FILE, error);
+    vit_status status = vit_listing_read(&file, &path, g->directory, name, MAX_FILE, error);
     if (status == VIT_OK && g->set->is_python)
         status = unpickle(&file, vit_cifar_unpickle, g->set->classes, path, error);
     if (status == VIT_OK) status = add_file(g, records, &file, index, files, path, error);
@@ -260,42 +244,43 @@ static vit_status read_part(reading *g, part p, bool needed, vit_error *error) {
  * there are. */
 static size_t split_lines(const char **lines, size_t room, char *text) {
     size_t count = 0;
-    while (*text != 0) {
-        size_t length = strcspn(text, "\r\n");
-        char *end = text + length;
-        bool is_last = *end == 0;
-        *end = 0;
-        if (length > 0 && count++ < room) lines[count - 1] = text;
-        text = is_last ? end : end + 1;
-    }
+    char *rest;
+    for (char *line = strtok_r(text, "\r\n", &rest); line; line = strtok_r(NULL, "\r\n", &rest))
+        if (count++ < room) lines[count - 1] = line;
     return count;
 }
 
-static vit_status read_names(vit_dataset *out, const cifar_set *s, const char *path,
-                             vit_error *error) {
-    vit_bytes file;
-    vit_status status = vit_read_plain_or_gzip(&file, path, MAX_LABEL_FILE, error);
-    if (status == VIT_OK && s->is_python)
-        status = unpickle(&file, vit_cifar_unpickle_names, s->classes, path, error);
-    if (status != VIT_OK) return status;
-    size_t table = s->classes * sizeof(char *);
-    const char **lines = out->label_memory = vit_alloc(table + file.size + 1, 1);
-    if (!lines) {
-        vit_free(file.data);
-        return vit_fail_memory(error, path, table + file.size);
-    }
-    memcpy((char *)lines + table, file.data, file.size);
-    vit_free(file.data);
-    size_t found = split_lines(lines, s->classes, (char *)lines + table);
+/* Takes the names in a file, in which one is on each line. */
+static vit_status take_names(vit_dataset *out, unsigned classes, const vit_bytes *file,
+                             const char *path, vit_error *error) {
+    const size_t table = classes * sizeof(char *);
+    const char **lines = out->label_memory = vit_alloc(table + file->size + 1, 1);
+    if (!lines) return vit_fail_memory(error, path, table + file->size);
+    memcpy((char *)lines + table, file->data, file->size);
+    const size_t found = split_lines(lines, classes, (char *)lines + table);
     out->labels = lines;
-    if (found == s->classes) return VIT_OK;
+    if (found == classes) return VIT_OK;
     return vit_fail(error, VIT_ERROR_FORMAT, "%s: holds %zu names, expected %u, one a line", path,
-                    found, s->classes);
+                    found, classes);
 }
 
-static vit_status describe(vit_dataset *out, const cifar_set *s, const vit_listing *directory,
-                           vit_error *error) {
+/* Reads the file of names if there is one. */
+static vit_status read_names(vit_dataset *out, const cifar_set *s, const vit_listing *directory,
+                             vit_error *error) {
+    vit_bytes file;
     char *path;
+    if (!vit_listing_find(directory, s->label_file)) return VIT_OK;
+    vit_status status =
+        vit_listing_read(&file, &path, directory, s->label_file, MAX_LABEL_FILE, error);
+    if (status == VIT_OK && s->is_python)
+        status = unpickle(&file, vit_cifar_unpickle_names, s->classes, path, error);
+    if (status == VIT_OK) status = take_names(out, s->classes, &file, path, error);
+    vit_free(file.data);
+    vit_free(path);
+    return status;
+}
+
+static void describe(vit_dataset *out, const cifar_set *s) {
     snprintf(out->name, sizeof out->name, "%s", s->name);
     out->preset = "cifar10"; /* CIFAR-100, too: pictures of the same kind */
     out->height = out->width = SIDE;
@@ -304,17 +289,14 @@ static vit_status describe(vit_dataset *out, const cifar_set *s, const vit_listi
     out->labels = s->labels;
     memcpy(out->mean, s->mean, sizeof out->mean);
     memcpy(out->std, s->std, sizeof out->std);
-    vit_status status = find(&path, directory, s->label_file, error);
-    if (status == VIT_OK && path) status = read_names(out, s, path, error);
-    vit_free(path);
-    return status;
 }
 
 /* ---- the set ---- */
 static vit_status read_set(vit_dataset *out, const cifar_set *s, const vit_listing *directory,
                            const vit_dataset_options *o, vit_error *error) {
     reading g = {.out = out, .set = s, .directory = directory};
-    vit_status status = describe(out, s, directory, error);
+    describe(out, s);
+    vit_status status = read_names(out, s, directory, error);
     vit_sha256_start(&g.hash);
     if (status == VIT_OK && ((o->need | o->want) & VIT_PART_TRAIN))
         status = read_part(&g, TRAIN, (o->need & VIT_PART_TRAIN) != 0, error);

@@ -1,3 +1,4 @@
+#include "datasets/gzip.h"
 #include "datasets/listed.h"
 #include "datasets/reader.h"
 #include "vit/base/size.h"
@@ -37,6 +38,18 @@ const char *vit_listing_find(const vit_listing *directory, const char *name) {
         if (strcmp(found + length, ".gz") == 0) packed = found;
     }
     return packed;
+}
+
+vit_status vit_listing_read(vit_bytes *out, char **path, const vit_listing *directory,
+                            const char *name, size_t limit, vit_error *error) {
+    const char *found = vit_listing_find(directory, name);
+    *out = (vit_bytes){0};
+    *path = vit_path_join(directory->path, found ? found : name);
+    if (!*path) return vit_fail_memory(error, "a path", strlen(directory->path) + strlen(name));
+    if (!found)
+        return vit_fail(error, VIT_ERROR_IO, "%s: has no %s (or %s.gz)", directory->path, name,
+                        name);
+    return vit_read_plain_or_gzip(out, *path, limit, error);
 }
 
 vit_status vit_class_names_read(vit_label_list *out, const vit_listing *directory,

@@ -1,7 +1,6 @@
 /* STL-10 and SVHN: colour pictures that are stored as a plane of red, of green and of blue, each
  * column by column, with labels from 1 on. STL-10 is in plain bytes, SVHN in MATLAB's arrays X,
  * [side][side][3][pictures], and y. */
-#include "datasets/gzip.h"
 #include "datasets/reader.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -52,18 +51,6 @@ static bool probe(const vit_listing *directory) {
     return recognise(directory);
 }
 
-static vit_status load(vit_bytes *out, char **path, const vit_listing *directory, const char *name,
-                       vit_error *error) {
-    const char *found = vit_listing_find(directory, name);
-    *out = (vit_bytes){0};
-    *path = vit_path_join(directory->path, found ? found : name);
-    if (!*path) return vit_fail_memory(error, "a path", strlen(directory->path) + strlen(name));
-    if (!found)
-        return vit_fail(error, VIT_ERROR_IO, "%s: has no %s (or %s.gz)", directory->path, name,
-                        name);
-    return vit_read_plain_or_gzip(out, *path, MAX_FILE, error);
-}
-
 /* ---- one part ---- */
 
 /* From planes [3][column][row] to pixels [row][column][3]. */
@@ -109,8 +96,10 @@ static vit_status take_plain(taken *t, const planes_set *s, part p, const vit_li
     const size_t bytes = 3 * s->side * s->side;
     vit_bytes planes = {0}, labels = {0};
     char *path = NULL, *label_path = NULL;
-    vit_status status = load(&planes, &path, directory, s->pictures[p], error);
-    if (status == VIT_OK) status = load(&labels, &label_path, directory, s->labels[p], error);
+    vit_status status =
+        vit_listing_read(&planes, &path, directory, s->pictures[p], MAX_FILE, error);
+    if (status == VIT_OK)
+        status = vit_listing_read(&labels, &label_path, directory, s->labels[p], MAX_FILE, error);
     if (status == VIT_OK && (planes.size == 0 || planes.size % bytes != 0))
         status = vit_fail(error, VIT_ERROR_FORMAT,
                           "%s: %zu bytes found, not a whole number of pictures of %zu bytes: the "
@@ -161,7 +150,7 @@ static vit_status read_part(taken *t, const planes_set *s, part p, bool needed,
     char *path;
     if (!needed && !vit_listing_find(directory, s->pictures[p])) return VIT_OK;
     if (s->labels[p]) return take_plain(t, s, p, directory, error);
-    vit_status status = load(&file, &path, directory, s->pictures[p], error);
+    vit_status status = vit_listing_read(&file, &path, directory, s->pictures[p], MAX_FILE, error);
     if (status == VIT_OK) status = take_arrays(t, s, &file, path, error);
     vit_free(file.data);
     vit_free(path);

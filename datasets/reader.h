@@ -31,6 +31,11 @@ bool vit_listing_has(const vit_listing *directory, const char *name);
 /* The name of the file there that is called `name`, or else `name`.gz; NULL: there is none. */
 const char *vit_listing_find(const vit_listing *directory, const char *name);
 
+/* *out = what is in that file, inflated if it is compressed, at most `limit` bytes; *path is its
+ * own. Both are freed by vit_free, also after an error. Error: IO if there is no such file. */
+vit_status vit_listing_read(vit_bytes *out, char **path, const vit_listing *directory,
+                            const char *name, size_t limit, vit_error *error);
+
 /* *out = the names in classes.txt or labels.txt of the directory; none if there is no such file. */
 vit_status vit_class_names_read(vit_label_list *out, const vit_listing *directory,
                                 vit_error *error);

@@ -58,17 +58,14 @@ static vit_status open_directory(vit_writer *w, size_t length, vit_error *error)
     if (!w->place) return vit_fail_memory(error, "a file name", length + 2);
     memcpy(w->place, length > 0 ? w->target : ".", length > 0 ? length : 1);
     w->directory = open(w->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    vit_status status = VIT_OK;
     const int name = length > 1 ? (int)length - 1 : 1; /* without its last slash */
     if (w->directory < 0 && errno == ENOENT)
-        status =
-            vit_fail(error, VIT_ERROR_IO,
-                     "cannot write %s: there is no directory %.*s; make it first: mkdir -p %.*s",
-                     w->path, name, w->place, name, w->place);
-    else if (w->directory < 0)
-        status =
-            vit_fail_errno(error, errno, "cannot write %s: cannot open its directory", w->path);
-    return status;
+        return vit_fail(error, VIT_ERROR_IO,
+                        "cannot write %s: there is no directory %.*s; make it first: mkdir -p %.*s",
+                        w->path, name, w->place, name, w->place);
+    if (w->directory < 0)
+        return vit_fail_errno(error, errno, "cannot write %s: cannot open its directory", w->path);
+    return VIT_OK;
 }
 
 /* ".vit-NAME-" for the name of the target, the same in every process that writes it. */
