@@ -49,8 +49,7 @@ static void measure_task(size_t index, int thread, void *context) {
     if (status == VIT_OK)
         status = vit_image_measure(&file->width, &file->height, bytes.data, bytes.size, file->path,
                                    &error);
-    if (status == VIT_OK && p->hashes)
-        vit_sha256_digest(file->digest, bytes.data, bytes.size);
+    if (status == VIT_OK && p->hashes) vit_sha256_digest(file->digest, bytes.data, bytes.size);
     if (status == VIT_OK && p->shards) {
         file->place.crc = (uint32_t)crc32(0, bytes.data, (uInt)bytes.size);
         file->place.has_crc = true;
