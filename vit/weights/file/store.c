@@ -30,11 +30,15 @@ static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *p
                               vit_error *error) {
     vit_table_store(&m->table);
     const size_t words = vit_table_words(&m->table, packs->precision) + spare;
-    size_t largest = 0, outputs = 0;
+    size_t largest = 1, outputs = 0, placed = 0; /* largest of the weights that do not stay */
     for (size_t i = 0; i < m->table.count; i++) {
-        if (!vit_is_weight(&m->table.rows[i])) continue;
-        largest = vit_max(largest, m->table.rows[i].count);
-        outputs = vit_max(outputs, m->table.rows[i].shape[0]);
+        const vit_parameter *p = &m->table.rows[i];
+        if (!vit_is_weight(p)) continue;
+        if (p->place)
+            placed += p->count;
+        else
+            largest = vit_max(largest, p->count);
+        outputs = vit_max(outputs, p->shape[0]);
     }
     vit_table_omit_weights(&m->table);
     if (!m->packed.transposed)
@@ -44,7 +48,7 @@ static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *p
     s->largest = largest;
     s->outputs = outputs;
     s->rooms = vit_min(vit_min((size_t)packs->threads, MOST_ROOMS),
-                       vit_max(words / (ROOMS_PART * vit_max(largest, 1)), 1));
+                       vit_max((words + placed) / (ROOMS_PART * largest), 1));
     s->weight = vit_alloc_unset(s->rooms * largest, sizeof(float));
     s->scales = vit_alloc_unset(s->rooms * outputs, sizeof(float));
     if (m->packed.transposed && s->weight && s->scales) return VIT_OK;
