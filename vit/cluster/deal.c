@@ -38,7 +38,7 @@ static uint64_t deal_to(vit_deal *d, int rank) {
     return first;
 }
 
-static vit_status listen(vit_deal *d, int rank, vit_error *error) {
+static vit_status listen_to(vit_deal *d, int rank, vit_error *error) {
     player *p = &d->players[rank];
     return vit_cluster_start_receive(d->cluster, &p->asks, &p->request, sizeof p->request, rank,
                                      error);
@@ -52,7 +52,7 @@ static vit_status answer(vit_deal *d, int rank, vit_error *error) {
     p->first = deal_to(d, rank);
     p->is_done = p->first == d->count;
     status = vit_cluster_start_send(d->cluster, &p->told, &p->first, sizeof p->first, rank, error);
-    return status == VIT_OK && !p->is_done ? listen(d, rank, error) : status;
+    return status == VIT_OK && !p->is_done ? listen_to(d, rank, error) : status;
 }
 
 /* Answers the requests that have come. */
@@ -113,7 +113,7 @@ vit_status vit_deal_open(vit_deal **out, vit_cluster *cluster, uint64_t count, v
     else if (vit_cluster_rank(cluster) > 0)
         status = ask(d, error);
     else
-        for (int r = 1; r < (int)size && status == VIT_OK; r++) status = listen(d, r, error);
+        for (int r = 1; r < (int)size && status == VIT_OK; r++) status = listen_to(d, r, error);
     if (status == VIT_OK) return VIT_OK;
     vit_deal_close(d);
     *out = NULL;
