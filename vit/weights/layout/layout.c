@@ -407,7 +407,8 @@ static bool are_classes(const char *ours, const vit_tensor *t) {
 }
 
 /* Binds a tensor to its row; one that is cut, or has slices, to the rows after it, too. */
-static vit_status bind(vit_binding *b, const match *m, const vit_tensor *tensor, vit_error *error) {
+static vit_status bind_tensor(vit_binding *b, const match *m, const vit_tensor *tensor,
+                              vit_error *error) {
     char text[NAME_SIZE];
     const vit_layout_row *row = m->row;
     bool again = row->ours && tensor->count > 0; /* some have a class token of no rows */
@@ -442,7 +443,7 @@ static vit_status bind_all(vit_binding *b, const choice *c, vit_error *error) {
             b->block = m.block_pattern;
             snprintf(b->prefix, sizeof b->prefix, "%.*s", (int)m.prefix, tensor->name);
         }
-        const vit_status status = bind(b, &m, tensor, error);
+        const vit_status status = bind_tensor(b, &m, tensor, error);
         if (status != VIT_OK) return status;
     }
     return strange ? unexpected(c, b, strange, error) : VIT_OK;
