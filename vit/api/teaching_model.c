@@ -64,15 +64,11 @@ static void copy_tensor(float *out, const vit_kernels *kernels, const vit_model_
         vit_unpack_transposed(kernels, out, packed, vit_packed_as(p, precision), outputs, inputs);
 }
 
-static bool is_of_head(const char *name) {
-    return strcmp(name, "head.weight") == 0 || strcmp(name, "head.bias") == 0;
-}
-
 static vit_status fill_tensor(float *out, const vit_teaching *t, const vit_parameter *p,
                               vit_error *error) {
     const vit_linear_head *head = &t->solution.head;
     const vit_parameter *from = vit_table_find(&t->backbone->file.table, p->name);
-    if (is_of_head(p->name)) {
+    if (vit_is_of_head(p->name)) {
         const double *values = strcmp(p->name, "head.bias") == 0 ? head->bias : head->weights;
         for (size_t i = 0; i < p->count; i++) out[i] = (float)values[i];
         return VIT_OK;
@@ -117,7 +113,7 @@ vit_status vit_teaching_model(vit_model **out, const vit_teaching *t, vit_error 
     for (size_t i = 0; status == VIT_OK && i < f.table.count; i++) {
         vit_parameter *p = &f.table.rows[i];
         const vit_parameter *row = vit_table_find(&from->table, p->name);
-        if (row && !is_of_head(p->name)) p->stored = row->stored;
+        if (row && !vit_is_of_head(p->name)) p->stored = row->stored;
     }
     if (status == VIT_OK) status = vit_store_open(&store, &f, &packs, 0, error);
     for (size_t i = 0; status == VIT_OK && i < f.table.count; i++) {

@@ -70,8 +70,7 @@ vit_status vit_table_load(float *values, const vit_table *table, const vit_tenso
     return VIT_OK;
 }
 
-/* Whether it is a tensor of the linear head. */
-static bool is_of_head(const char *name) {
+bool vit_is_of_head(const char *name) {
     return strcmp(name, "head.weight") == 0 || strcmp(name, "head.bias") == 0;
 }
 
@@ -232,7 +231,7 @@ static vit_status take_packed(vit_model_file *m, vit_model_file *backbone, const
     for (size_t i = 0; i < m->table.count; i++) {
         vit_parameter *p = &m->table.rows[i];
         const vit_parameter *from = vit_table_find(&backbone->table, p->name);
-        if (is_of_head(p->name)) continue;
+        if (vit_is_of_head(p->name)) continue;
         if (!from || from->dims != p->dims ||
             memcmp(from->shape, p->shape, p->dims * sizeof *p->shape) != 0)
             return vit_fail(error, VIT_ERROR_MISMATCH,
@@ -244,7 +243,7 @@ static vit_status take_packed(vit_model_file *m, vit_model_file *backbone, const
     for (size_t i = 0; i < m->table.count; i++) {
         const vit_parameter *p = &m->table.rows[i];
         const vit_parameter *from = vit_table_find(&backbone->table, p->name);
-        if (p->packs && !is_of_head(p->name) &&
+        if (p->packs && !vit_is_of_head(p->name) &&
             vit_packed_at(p, precision) != vit_packed_at(from, precision))
             return vit_fail(error, VIT_ERROR_MISMATCH,
                             "%s: tensor %s has another place in its network than in its backbone's",
@@ -275,7 +274,7 @@ static vit_status load_tensor(const vit_store *s, const vit_parameter *p, const 
                               vit_error *error) {
     const reading *r = context;
     char name[NAME_SIZE];
-    if (r->backbone && !is_of_head(p->name)) {
+    if (r->backbone && !vit_is_of_head(p->name)) {
         take_one(s, p, r->backbone);
         return VIT_OK;
     }
@@ -418,7 +417,7 @@ static vit_status write_rounded(const char *path, const vit_model_file *m,
 static size_t keep_head(vit_tensor *tensors, size_t count) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
-        if (is_of_head(tensors[i].name)) tensors[kept++] = tensors[i];
+        if (vit_is_of_head(tensors[i].name)) tensors[kept++] = tensors[i];
     return kept;
 }
 

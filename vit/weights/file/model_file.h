@@ -42,6 +42,9 @@ typedef struct vit_model_file {
 /* Whether it is a checkpoint of a training: a model file with more tensors. */
 bool vit_model_file_is_checkpoint(const vit_tensors *file);
 
+/* Whether it is the name of a tensor of the linear head. */
+bool vit_is_of_head(const char *name);
+
 /* Reads and checks everything: each tensor of the table must be there with its shape and finite
  * elements, and no others; there must be as many labels as classes. Of a checkpoint, the
  * optimiser's tensors are ignored, and if it has an average of the weights, that is the model.
