@@ -107,9 +107,9 @@ static vit_status read_archive(void *data, size_t size, uint64_t offset, const v
 
 /* Whether a name ends as pictures do; what it is, its content tells. */
 static bool is_picture(const char *ending) {
-    static const char *const endings[] = {
-        "jpg",  "jpeg", "png",  "bmp",  "gif",  "pbm",  "pgm",     "ppm",     "pnm", "tga",
-        "webp", "tif",  "tiff", "heic", "heif", "avif", "bigtiff", "bigtiff", "img", "image"};
+    static const char *const endings[] = {"jpg",  "jpeg", "png",     "bmp",  "gif",  "pbm",  "pgm",
+                                          "ppm",  "pnm",  "tga",     "webp", "tif",  "tiff", "heic",
+                                          "heif", "avif", "bigtiff", "img",  "image"};
     const char *dot = strrchr(ending, '.');
     if (dot) ending = dot + 1;
     for (size_t i = 0; i < VIT_COUNT(endings); i++)

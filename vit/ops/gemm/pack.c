@@ -89,13 +89,14 @@ void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, si
 void vit_pack_stored(const vit_exec *exec, float *packed, const float *w, vit_stored stored,
                      size_t n, size_t k, size_t row) {
     float strip[STORED_ROWS * VIT_PANEL];
-    if (!stores[stored].narrow && !stores[stored].in_rows) {
+    if (stores[stored].in_rows) {
+        for (size_t j = 0; j < n; j++) memcpy(packed + j * k, w + j * row, k * sizeof *packed);
+        return;
+    }
+    if (!stores[stored].narrow) {
         vit_pack_transposed(exec, packed, w, n, k, row);
         return;
     }
-    for (size_t j = 0; stores[stored].in_rows && j < n; j++)
-        memcpy(packed + j * k, w + j * row, k * sizeof *packed);
-    if (stores[stored].in_rows) return;
     for (size_t j = 0; j < n; j += VIT_PANEL)
         for (size_t p = 0; p < k; p += STORED_ROWS) {
             const size_t rows = vit_min(STORED_ROWS, k - p);

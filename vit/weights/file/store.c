@@ -22,8 +22,7 @@ const vit_exec *vit_packs_for(vit_exec *room, const vit_exec *packs, const vit_t
 
 bool vit_packs_floats(const vit_exec *packs, const vit_tensors *file) {
     vit_exec room;
-    return packs && packs->precision == VIT_PRECISION_F32 &&
-           vit_packs_for(&room, packs, file) == packs;
+    return packs && vit_packs_for(&room, packs, file)->precision == VIT_PRECISION_F32;
 }
 
 static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *packs, size_t spare,
