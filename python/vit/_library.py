@@ -111,6 +111,6 @@ def _available(precision: str) -> str:
     """f32, with a warning, in place of a precision that this processor cannot compute in."""
     if _lib.vit_precision_available(_choose(_PRECISIONS, precision, "precision"), None):
         return precision
-    warnings.warn(f"this processor cannot compute in {precision}: the answers are those of f32",
-                  stacklevel=3)
+    warnings.warn(f"this processor cannot compute in {precision}: the answers are those of f32, or "
+                  "of int8 where the weights are in 8 bits", stacklevel=3)
     return "f32"

@@ -43,6 +43,20 @@ mv out eight.map
 run 0 '"gradient"' "" vit-explain --model wide.safetensors --method gradient --json a.png
 check "a map is that of the rounded weights as floats" cmp out eight.map
 run 0 "in int8, as the weights of the blocks are stored" "" vit-info eight.safetensors
+classify="vit-classify --json --logits a.png b.png a.png --model"
+run 0 "*" "8 bits: its answers are those of int8, not of f32" \
+    $classify eight.safetensors --precision f32
+check "which they are" cmp out want
+run 0 "*" "cannot compute in bf16: the answers of eight.safetensors are those of int8" \
+    env VIT_CPU=avx2 $classify eight.safetensors --precision bf16
+check "which they are, too" cmp out want
+run 0 "*" "cannot compute in bf16: the answers of digits.safetensors are those of f32" \
+    env VIT_CPU=avx2 $classify digits.safetensors --precision bf16
+check "and these" cmp out float
+run 0 "*" "" env VIT_CPU=scalar $classify eight.safetensors --precision bf16
+check "a processor with bf16 answers in it of 8 bits" sh -c '! cmp -s out want'
+run 0 "*" "are those of int8, not of f32" \
+    vit-evaluate --model eight.safetensors --precision f32 --data digits
 for what in --embed "--embed tokens"; do
     vit-classify --model digits.safetensors --precision int8 $what --out want.npy a.png b.png
     VIT_CPU=scalar vit-classify --model eight.safetensors $what --threads 1 --out got.npy \

@@ -84,6 +84,7 @@ VIT_TREE_TRAIN datasets/tree_check.c whether pictures of the part train
 VIT_PRECISION_F32 vit/train/open.c the value that an option has when it is not given
 VIT_PRECISION_F32 vit/api/model.c the same
 VIT_PRECISION_F32 vit/weights/file/store.c the same
+VIT_PRECISION_F32 vit/cli/parts/program.c the same
 VIT_SPLIT_TEST vit/cli/vit-evaluate.c the same
 VIT_I8 * the one type of weights that have scales beside them
 VIT_REPORT_DONE vit/train/monitor.c whether it is over

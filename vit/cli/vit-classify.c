@@ -207,10 +207,13 @@ static vit_status open_among(classifier *c, const vit_session_options *choice, v
 static vit_status open_classifier(classifier *c, bool alone, vit_error *error) {
     vit_session_options choice = {.threads = (int)c->settings->threads,
                                   .cpu = vit_chosen_cpu(),
-                                  .precision = (vit_precision)c->settings->from.precision};
-    vit_status status =
-        vit_load_chosen_model(&c->model, &c->settings->from, c->settings->threads, alone, error);
-    if (status == VIT_OK && !c->settings->embed && !vit_model_describe(c->model).has_head) {
+                                  .precision = vit_chosen_precision(&c->settings->from)};
+    const vit_model_choice *from = &c->settings->from;
+    vit_status status = vit_load_chosen_model(&c->model, from, c->settings->threads, alone, error);
+    if (status != VIT_OK) return status;
+    const vit_model_info info = vit_model_describe(c->model);
+    vit_say_precision(&command, from, from->name, &info);
+    if (!c->settings->embed && !info.has_head) {
         const bool writes = vit_text_describe(c->model).writes;
         status = vit_fail(
             error, VIT_ERROR_ARGUMENT,
@@ -218,7 +221,7 @@ static vit_status open_classifier(classifier *c, bool alone, vit_error *error) {
                    : "%s is a backbone without a head, it knows no classes: --labels cat,dog gives "
                      "a CLIP or SigLIP model words as classes, --embed writes features, vit-train "
                      "--init gives it a head",
-            c->settings->from.name);
+            from->name);
     }
     if (status == VIT_OK) status = vit_session_new(&c->session, c->model, &choice, error);
     if (status == VIT_OK) status = open_among(c, &choice, error);
@@ -545,7 +548,6 @@ int main(int argc, char **argv) {
     settings s = {.from.name = "mnist"};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
-    vit_precision_here(&command, &s.from.precision);
     if (s.json) s.format = vit_given(FORMAT_JSON);
     const char *wrong = contradiction(&s, argc - 1);
     if (wrong) return vit_say_usage(&command, "%s", wrong);

@@ -176,7 +176,7 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
                                    .batch = (size_t)s->batch,
                                    .threads = (int)s->threads,
                                    .cpu = vit_chosen_cpu(),
-                                   .precision = (vit_precision)s->from.precision,
+                                   .precision = vit_chosen_precision(&s->from),
                                    .note = on_note,
                                    .list_unreadable = s->list_unreadable,
                                    .picture =
@@ -185,7 +185,9 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
                                    .cluster = p->cluster};
     p->model = *model;
     p->settings = s;
-    if (status == VIT_OK && vit_model_describe(*model).scoring == VIT_SCORING_SIGMOID)
+    const vit_model_info info = status == VIT_OK ? vit_model_describe(*model) : (vit_model_info){0};
+    if (status == VIT_OK && writes) vit_say_precision(&command, &s->from, s->from.name, &info);
+    if (status == VIT_OK && info.scoring == VIT_SCORING_SIGMOID)
         return vit_evaluate_labels(*model, &choice, labels, error);
     if (status == VIT_OK && s->predictions) vit_string_add(&p->lines, "%s", predictions_head);
     return status == VIT_OK ? vit_evaluate(*model, &choice, result, error) : status;
@@ -231,7 +233,7 @@ static int probe(const settings *s) {
                                  .probe = s->probe,
                                  .json = s->json,
                                  .threads = (int)s->threads,
-                                 .precision = (vit_precision)s->from.precision};
+                                 .precision = vit_chosen_precision(&s->from)};
     vit_model *model = NULL;
     vit_error error;
     if (for_one_class(s) || s->from.labels || s->from.labels_file || s->from.templates.count > 0 ||
@@ -240,9 +242,11 @@ static int probe(const settings *s) {
                              "--knn and --linear-probe answer the test part by the features of the "
                              "training part: --predictions, --logits, --confusion, --labels and "
                              "--split are for the model's own answers");
-    int exit_status = vit_load_chosen_model(&model, &s->from, s->threads, false, &error) == VIT_OK
-                          ? vit_probe_model(&command, model, &call)
-                          : vit_say_error(&command, &error);
+    if (vit_load_chosen_model(&model, &s->from, s->threads, false, &error) != VIT_OK)
+        return vit_say_error(&command, &error);
+    const vit_model_info info = vit_model_describe(model);
+    vit_say_precision(&command, &s->from, s->from.name, &info);
+    const int exit_status = vit_probe_model(&command, model, &call);
     vit_model_free(model);
     return exit_status;
 }
@@ -251,7 +255,6 @@ int main(int argc, char **argv) {
     settings s = {.split = VIT_SPLIT_TEST};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
-    vit_precision_here(&command, &s.from.precision);
     if (s.knn > 0 || s.probe) return vit_program_end(&command, probe(&s));
     vit_model *model = NULL;
     vit_evaluation result = {0};

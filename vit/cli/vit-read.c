@@ -127,7 +127,7 @@ static vit_status open_session(reading *r, vit_error *error) {
     const vit_status status = vit_load_chosen_model(&r->model, &s->from, s->threads, false, error);
     const vit_text_options how = {.threads = (int)s->threads,
                                   .cpu = vit_chosen_cpu(),
-                                  .precision = (vit_precision)s->from.precision,
+                                  .precision = vit_chosen_precision(&s->from),
                                   .beams = (size_t)s->beams,
                                   .length = (size_t)s->length,
                                   .length_penalty = s->length_penalty,
@@ -137,7 +137,10 @@ static vit_status open_session(reading *r, vit_error *error) {
                                   .temperature = s->temperature,
                                   .top_k = (size_t)s->top_k,
                                   .seed = s->seed};
-    return status == VIT_OK ? vit_text_session_new(&r->session, r->model, &how, error) : status;
+    if (status != VIT_OK) return status;
+    const vit_model_info info = vit_model_describe(r->model);
+    vit_say_precision(&command, &s->from, s->from.name, &info);
+    return vit_text_session_new(&r->session, r->model, &how, error);
 }
 
 /* ---- answers ---- */
@@ -277,7 +280,6 @@ int main(int argc, char **argv) {
     settings s = {.count = 1};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
-    vit_precision_here(&command, &s.from.precision);
     if (!s.sample && (s.temperature > 0 || s.top_k > 0))
         return vit_say_usage(&command, "--temperature and --top-k are for --sample");
     if (s.explain && !vit_has_ending(s.explain, ".html") && !vit_has_ending(s.explain, ".png"))

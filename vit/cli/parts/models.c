@@ -195,7 +195,7 @@ vit_status vit_chosen_model_options(vit_model_options *out, const vit_model_choi
                                .width = from->size.width,
                                .turn = (vit_turn)from->turn,
                                .cpu = vit_chosen_cpu(),
-                               .precision = (vit_precision)from->precision};
+                               .precision = vit_chosen_precision(from)};
     return vit_chosen_labels(&out->labels, from, error);
 }
 

@@ -186,11 +186,30 @@ static int check_cpu(const vit_command *command) {
         word);
 }
 
-void vit_precision_here(const vit_command *command, int *precision) {
-    if (vit_precision_available((vit_precision)*precision, vit_chosen_cpu())) return;
-    vit_say(command, "note: this processor cannot compute in %s: the answers are those of %s",
-            vit_precision_names[*precision], vit_precision_names[VIT_PRECISION_F32]);
-    *precision = VIT_PRECISION_F32;
+static vit_precision asked_precision(const vit_model_choice *from) {
+    return from->precision.given ? (vit_precision)from->precision.value : VIT_PRECISION_F32;
+}
+
+vit_precision vit_chosen_precision(const vit_model_choice *from) {
+    const vit_precision asked = asked_precision(from);
+    return vit_precision_available(asked, vit_chosen_cpu()) ? asked : VIT_PRECISION_F32;
+}
+
+void vit_say_precision(const vit_command *command, const vit_model_choice *from, const char *name,
+                       const vit_model_info *info) {
+    const vit_precision asked = asked_precision(from), chosen = vit_chosen_precision(from);
+    const vit_precision had = chosen == VIT_PRECISION_F32 ? info->precision : chosen;
+    const char *answers = vit_precision_names[had];
+    if (!from->precision.given || asked == had) return;
+    if (asked == chosen)
+        vit_say(command,
+                "note: %s has weights in 8 bits: its answers are those of %s, not of %s; "
+                "vit-convert --dtype f32 writes these weights as floats, which answer in f32",
+                name, answers, vit_precision_names[asked]);
+    else
+        vit_say(command,
+                "note: this processor cannot compute in %s: the answers of %s are those of %s",
+                vit_precision_names[asked], name, answers);
 }
 
 /* Bytes of "512K" or "1M"; 0 if it is no such size from 64K to 64M. */

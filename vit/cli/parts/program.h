@@ -7,6 +7,7 @@
 
 #include "vit/cli/parts/options.h"
 #include "vit/formats/json_out.h"
+#include "vit/vit.h"
 
 enum { VIT_EXIT_OK = 0, VIT_EXIT_FAILED = 1, VIT_EXIT_USAGE = 2 };
 
@@ -56,8 +57,9 @@ typedef struct vit_model_choice {
     const char *name, *config, *as;
     const char *labels, *labels_file; /* one of them at most */
     vit_option_list templates;
-    vit_size size;       /* 0: the model's own */
-    int turn, precision; /* vit_turn, vit_precision */
+    vit_size size;          /* 0: the model's own */
+    int turn;               /* vit_turn */
+    vit_optional precision; /* vit_precision */
 } vit_model_choice;
 
 /* --precision; what: the help. */
@@ -71,12 +73,16 @@ typedef struct vit_model_choice {
                           "faster if the processor has it; int8 rounds the\n" \
                           "blocks' weights and activations to 8 bits\n"       \
                           "(default: f32; int8 of a file of 8-bit weights)"), \
-            .offset = offsetof(settings, from.precision)                      \
+            .offset = offsetof(settings, from.precision), .optional = true    \
     }
 
-/* For programs that answer: takes f32, with a note, in place of a precision that this processor
- * does not have. */
-void vit_precision_here(const vit_command *command, int *precision);
+/* For programs that answer: the precision that is asked for; f32 in place of one that this
+ * processor does not have. */
+vit_precision vit_chosen_precision(const vit_model_choice *from);
+
+/* Says if a model that is opened so answers in another precision than was asked for. */
+void vit_say_precision(const vit_command *command, const vit_model_choice *from, const char *name,
+                       const vit_model_info *info);
 
 /* A sentence in the notes of a program, which continues it. */
 #define VIT_CPU_NOTE                                                      \

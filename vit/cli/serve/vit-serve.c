@@ -159,6 +159,15 @@ static vit_status name_parts(parts *p, vit_error *error) {
                              serve_route_count + 1, error);
 }
 
+/* Says of each model if it answers in another precision than was asked for. */
+static void say_precisions(const serve_server *server, const settings *s) {
+    for (size_t i = 0; i < serve_models_count(server->models); i++) {
+        serve_model *m = serve_model_take_at(server->models, i);
+        vit_say_precision(&command, &s->from, m->name, &m->info);
+        serve_model_release(server->models, m);
+    }
+}
+
 static void set_limits(serve_server *server, const settings *s) {
     server->guard.hosts = &s->hosts;
     server->guard.origins = &s->origins;
@@ -189,7 +198,7 @@ static vit_status begin_teaching(serve_server *server, const settings *s, vit_er
                                             .idle = 600,
                                             .threads = (int)s->threads,
                                             .cpu = vit_chosen_cpu(),
-                                            .precision = (vit_precision)s->from.precision};
+                                            .precision = vit_chosen_precision(&s->from)};
     return serve_teachings_new(&server->teachings, &limits, error);
 }
 
@@ -204,7 +213,7 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
                                          .turn = (vit_turn)s->from.turn,
                                          .threads = (int)s->threads,
                                          .cpu = vit_chosen_cpu(),
-                                         .precision = (vit_precision)s->from.precision};
+                                         .precision = vit_chosen_precision(&s->from)};
     const serve_connections_options connections = {.most = connections_within(s),
                                                    .per_address = (size_t)s->per_address,
                                                    .timeout = s->timeout};
@@ -225,6 +234,7 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
     if (s->key_file) status = serve_guard_load_keys(&server->guard, s->key_file, error);
     if (status == VIT_OK) status = serve_models_open(&server->models, &models, error);
     if (status == VIT_OK && s->teach) status = begin_teaching(server, s, error);
+    if (status == VIT_OK) say_precisions(server, s);
     if (status == VIT_OK) status = name_parts(p, error);
     if (status == VIT_OK) status = serve_connections_new(&server->connections, &connections, error);
     if (status == VIT_OK) status = serve_listen(&p->listener, s->host, (unsigned)s->port, error);
@@ -338,7 +348,6 @@ int main(int argc, char **argv) {
     vit_error error;
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
-    vit_precision_here(&command, &s.from.precision);
     const sigset_t signals = hold_signals();
     if (begin(&p, &s, &error) == VIT_OK) {
         printf("listening on %s\n", serve_listener_url(p.listener));
