@@ -31,6 +31,10 @@ mv out steps
 json "what went over the wire is told" steps 'r[-1]["step_sent"] > 0 and r[-1]["step_received"] > 0
     and 0 < r[-1]["communication"] < 1 and 0 <= r[-1]["overlap"] <= 1'
 equal "three ranks with a part of the optimiser's state each" 3 --shard-optimizer
+mv one.safetensors adamw.safetensors
+given "$mpi/vit-train" $short --set optimizer=muon --steps 5 --out one.safetensors
+equal "three ranks that divide Muon's products" 3 --set optimizer=muon
+mv adamw.safetensors one.safetensors
 
 float=$(sed -n 's/.*"step_sent": \([0-9]*\).*/\1/p' steps | tail -n 1)
 cp one.safetensors float32.safetensors

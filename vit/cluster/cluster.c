@@ -43,6 +43,13 @@ int vit_cluster_sharing(const vit_cluster *c) {
     return c ? c->sharing : 1;
 }
 
+bool vit_cluster_one_machine(const vit_cluster *c) {
+    bool same = true;
+    for (int r = 1; c && r < c->size; r++)
+        same = same && strcmp(strchr(c->names[r], '('), strchr(c->names[0], '(')) == 0;
+    return same;
+}
+
 const char *vit_cluster_name(const vit_cluster *c, int rank) {
     return c->names[rank];
 }

@@ -29,6 +29,9 @@ void vit_cluster_computes(vit_cluster *c, bool computes);
 /* How many ranks, this one included, may use the same processors of one machine as this one. */
 int vit_cluster_sharing(const vit_cluster *c);
 
+/* Whether all ranks are on one machine, by its name. */
+bool vit_cluster_one_machine(const vit_cluster *c);
+
 /* "rank 2 (node7)"; the cluster's own text. */
 const char *vit_cluster_name(const vit_cluster *c, int rank);
 

@@ -132,6 +132,14 @@ static void clear(const vit_trainer *t, float *x) {
     vit_clear(x + to, (t->table.size - to) * sizeof *x);
 }
 
+/* Whether each rank updates only its part of the weights: if that is wanted, or faster. Muon makes
+ * matrix products for every weight, a machine's memory hands the new ones on in less time. */
+static bool is_sharded(const vit_trainer *t) {
+    const vit_cluster *cluster = t->options.cluster;
+    if (!cluster || t->options.shard) return cluster != NULL;
+    return t->muon && vit_cluster_one_machine(cluster);
+}
+
 static vit_status make_arrays(vit_trainer *t, vit_error *error) {
     const size_t n = t->table.size;
     t->values = vit_alloc_unset(n, sizeof(float)); /* vit_trainer_reset sets these three */
@@ -143,10 +151,10 @@ static vit_status make_arrays(vit_trainer *t, vit_error *error) {
         return vit_fail_memory(error, "the network's weights", 4 * n * sizeof(float));
     vit_status status = vit_lanes_new(&t->lanes, &t->network.config, &t->table, &t->trained, error);
     if (status == VIT_OK) status = vit_chunks_new(&t->chunks, &t->trained, t->recipe, error);
-    if (status == VIT_OK && t->options.shard && t->options.cluster)
-        status = vit_shard_new(&t->shard, &t->trained, t->options.cluster, error);
     if (status == VIT_OK)
         status = vit_muon_new(&t->muon, &t->trained, t->recipe, t->options.threads, error);
+    if (status == VIT_OK && is_sharded(t))
+        status = vit_shard_new(&t->shard, &t->trained, t->options.cluster, error);
     return status;
 }
 
