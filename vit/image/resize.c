@@ -249,19 +249,33 @@ static void take_pixels(uint8_t *to, const uint8_t *from, const size_t *columns,
     }
 }
 
-/* The position grows by adding the step for every sample, as in Pillow, not by multiplying:
- * rounding errors decide which of two neighbours is taken. Samples past the end stay 0. */
-static vit_status resize_nearest(vit_image *out, const vit_image *in, vit_error *error) {
-    size_t *columns = vit_alloc(out->width, sizeof *columns), count = 0;
-    if (!columns) return vit_fail_memory(error, "resize", out->width * sizeof *columns);
-    double step_x = (double)in->width / (double)out->width, at_x = 0.5 * step_x;
-    double step_y = (double)in->height / (double)out->height, at_y = 0.5 * step_y;
-    for (; count < out->width && (size_t)at_x < in->width; at_x += step_x)
-        columns[count++] = (size_t)at_x;
-    for (size_t y = 0; y < out->height && (size_t)at_y < in->height; y++, at_y += step_y)
+/* Which of the `from` samples of a side is taken for each of the `to` samples of the result;
+ * returns how many there are. Pillow's position grows by adding the step for every sample, torch's
+ * ("nearest exact") is multiplied in float32: rounding errors decide which of two neighbours is
+ * taken. */
+static size_t choose_nearest(size_t *taken, size_t to, size_t from, vit_arithmetic arithmetic) {
+    const double step = (double)from / (double)to;
+    const float torch_step = (float)from / (float)to;
+    double at = 0.5 * step;
+    size_t count = 0;
+    for (; count < to && (size_t)at < from; at += step) taken[count++] = (size_t)at;
+    for (size_t i = 0; arithmetic == VIT_ARITHMETIC_TORCH && i < to; i++)
+        taken[i] = vit_min((size_t)(((float)i + 0.5F) * torch_step), from - 1);
+    return arithmetic == VIT_ARITHMETIC_TORCH ? to : count;
+}
+
+/* Samples past the end stay 0. */
+static vit_status resize_nearest(vit_image *out, const vit_image *in, vit_arithmetic arithmetic,
+                                 vit_error *error) {
+    size_t *columns = vit_alloc(out->width + out->height, sizeof *columns);
+    if (!columns)
+        return vit_fail_memory(error, "resize", (out->width + out->height) * sizeof *columns);
+    size_t *rows = columns + out->width;
+    const size_t width = choose_nearest(columns, out->width, in->width, arithmetic);
+    const size_t height = choose_nearest(rows, out->height, in->height, arithmetic);
+    for (size_t y = 0; y < height; y++)
         take_pixels(out->pixels + y * out->width * in->channels,
-                    in->pixels + (size_t)at_y * in->width * in->channels, columns, count,
-                    in->channels);
+                    in->pixels + rows[y] * in->width * in->channels, columns, width, in->channels);
     vit_free(columns);
     return VIT_OK;
 }
@@ -291,7 +305,7 @@ vit_status vit_image_resize_as(vit_image *out, const vit_image *in, size_t width
     else if (width == in->width && height == in->height)
         memcpy(out->pixels, in->pixels, width * height * in->channels);
     else if (filter == VIT_FILTER_NEAREST)
-        status = resize_nearest(out, in, error);
+        status = resize_nearest(out, in, arithmetic, error);
     else
         status = resample(out, &size, in->pixels, width, height, &all, filter, arithmetic, kernels,
                           error);
