@@ -10,6 +10,7 @@ esac
 PATH=$BUILD/bin:$PATH
 data=$(cd "${VIT_DATA:-../shared/data}" 2>/dev/null && pwd)
 picture=$(find "$PWD/tests/fixtures" -name picture.png | head -n 1)
+model=$PWD/models/mnist.safetensors
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -156,7 +157,7 @@ idx() {
 
 pictures() {
     printf '\0\0\010\003\0\0\0\'"$(printf %o "$2")"'\0\0\0\034\0\0\0\034' >"$1"
-    head -c $((784 * $2)) "$BUILD/bin/vit-train" >>"$1"
+    head -c $((784 * $2)) "$model" >>"$1"
 }
 
 mkdir letters

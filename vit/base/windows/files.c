@@ -86,7 +86,11 @@ ssize_t vit_posix_read(int file, void *data, size_t size) {
 }
 
 ssize_t vit_posix_write(int file, const void *data, size_t size) {
-    return _write(file, data, at_most(size));
+    const int wrote = _write(file, data, at_most(size));
+    /* The C library calls a full disk EINVAL; wine's has no number of the system for it. */
+    if (wrote < 0 && errno == EINVAL && (_doserrno == ERROR_DISK_FULL || _doserrno == 0))
+        errno = ENOSPC;
+    return wrote;
 }
 
 ssize_t vit_posix_pread(int file, void *data, size_t size, off_t offset) {

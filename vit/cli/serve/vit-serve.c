@@ -137,7 +137,10 @@ static size_t connections_within(const settings *s) {
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return asked;
     if (limit.rlim_cur < limit.rlim_max) {
         limit.rlim_cur = limit.rlim_max;
-        if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
+        if (setrlimit(RLIMIT_NOFILE, &limit) != 0) { /* macOS says "infinity", and refuses it */
+            limit.rlim_cur = asked + OTHERS;
+            if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
+        }
     }
     const size_t most = limit.rlim_cur > OTHERS + 1 ? (size_t)limit.rlim_cur - OTHERS : 1;
     if (asked <= most) return asked;
