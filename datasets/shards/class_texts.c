@@ -1,7 +1,6 @@
 #include "datasets/shards/class_texts.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MOST_CLASSES 65536

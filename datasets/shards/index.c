@@ -1,7 +1,6 @@
 /* The index of shards: a text that says where each picture is, and what is needed to open the data
  * without reading one (docs/formats.md). */
 #include "datasets/shards/shards.h"
-#include "vit/formats/sha256.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

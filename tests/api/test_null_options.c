@@ -1,6 +1,5 @@
 /* `options` may be NULL: for every function of the public headers that takes them, it is as if all
  * were zero. A function that is not in the table, but in a header, fails the test. */
-#include "tests/support/check.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/labels.h"
@@ -9,7 +8,6 @@
 #include "vit/texts.h"
 #include "vit/words.h"
 #include <glob.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MNIST "models/mnist.safetensors"

@@ -1,5 +1,4 @@
 /* Models that write texts through vit/vit.h: written, opened, asked; what is refused. */
-#include "tests/support/check.h"
 #include "tests/support/scratch.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"

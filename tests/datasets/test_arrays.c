@@ -1,13 +1,11 @@
 /* Labelled pictures in arrays: of a caller, and in the files of NumPy. Both are the same data, and
  * every damaged or strange file is refused with a sentence. */
 #include "datasets/reader.h"
-#include "tests/support/check.h"
 #include "tests/support/scratch.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/formats/npy.h"
 #include "vit/tensors/npz_write.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

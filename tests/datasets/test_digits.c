@@ -5,7 +5,6 @@
 #include "vit/formats/sha256.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define BOTH (VIT_PART_TRAIN | VIT_PART_TEST)

@@ -5,7 +5,6 @@
 #include "tests/support/scratch.h"
 #include "tests/support/unit.h"
 #include "vit/base/random.h"
-#include "vit/base/sys.h"
 
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "tests/support/folders.h"
 #include "tests/support/scratch.h"
 #include "tests/support/unit.h"
-#include "vit/base/sys.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,8 @@
 /* Sets of IDX files as they are published and as torchvision keeps them. Written into a directory
  * of their own. */
-#include "datasets/reader.h"
 #include "tests/support/folders.h"
 #include "tests/support/scratch.h"
 #include "tests/support/unit.h"
-#include "vit/base/sys.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,9 @@
 /* Tables of file names and classes, as imagefolder and Kaggle have them. */
-#include "datasets/reader.h"
 #include "tests/support/fault.h"
 #include "tests/support/folders.h"
 #include "tests/support/scratch.h"
-#include "vit/base/sys.h"
 
 #include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

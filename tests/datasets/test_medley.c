@@ -1,6 +1,5 @@
 /* The medley: CIFAR-10's pictures, here a few that are written as its files, and drawn ones. */
 #include "datasets/made/patterns.h"
-#include "datasets/reader.h"
 #include "tests/support/folders.h"
 #include "tests/support/scratch.h"
 #include "tests/support/unit.h"

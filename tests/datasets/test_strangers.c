@@ -3,7 +3,6 @@
 #include "datasets/dataset.h"
 #include "tests/support/check.h"
 #include "tests/support/unit.h"
-#include "vit/base/sys.h"
 #include "vit/formats/sha256.h"
 #include "vit/train/recipe/preset.h"
 #include "vit/train/step/loader.h"

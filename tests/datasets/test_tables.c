@@ -5,7 +5,6 @@
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define ALL (VIT_PART_TRAIN | VIT_PART_VAL | VIT_PART_TEST)

@@ -1,14 +1,11 @@
 /* Data sets whose answers are texts: strips of digits, numbers in words. */
 #include "datasets/dataset.h"
 #include "datasets/made/number_words.h"
-#include "datasets/reader.h"
-#include "tests/support/check.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/formats/sha256.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

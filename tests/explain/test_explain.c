@@ -2,7 +2,6 @@
  * (make_map_peers.py), closed forms, and what must not change. */
 #include "tests/support/check.h"
 #include "tests/support/unit.h"
-#include "vit/base/sys.h"
 #include "vit/explain/maps.h"
 #include "vit/explain/occlude.h"
 #include "vit/model/run/infer.h"

@@ -3,7 +3,6 @@
 #include "tests/support/unit.h"
 #include "vit/maps.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define CLASSES 10

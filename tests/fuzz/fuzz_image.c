@@ -6,7 +6,6 @@
  * Seeds of the other formats: the files in tests/fixtures/formats.gz (make_formats.py says how they
  * lie there).
  */
-#include "vit/base/sys.h"
 #include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
 

@@ -1,6 +1,5 @@
 /* Any JSON as the config of any tensors: two bytes are the config's length, then come the config
  * and a file of weights. What is taken must be a network that is whole. */
-#include "vit/base/sys.h"
 #include "vit/weights/published.h"
 
 #include <stdlib.h>

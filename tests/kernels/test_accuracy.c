@@ -4,7 +4,6 @@
 #include "tests/support/unit.h"
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define SAMPLE 4096

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "datasets/dataset.h"
-#include "tests/support/check.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/lecture/lecture.h"

@@ -3,7 +3,6 @@
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/model/config.h"
-#include <stdio.h>
 #include <string.h>
 
 static vit_config small(void) {

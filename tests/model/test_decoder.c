@@ -4,7 +4,6 @@
 #include "tests/support/check.h"
 #include "tests/support/unit.h"
 #include "vit/base/math.h"
-#include "vit/base/sys.h"
 #include "vit/model/run/generate.h"
 #include "vit/ops/loss.h"
 #include "vit/tensors/tensors.h"

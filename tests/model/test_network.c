@@ -2,7 +2,6 @@
  * the batch, its slices, the threads and the kernels. */
 #include "tests/support/check.h"
 #include "tests/support/unit.h"
-#include "vit/base/sys.h"
 #include "vit/model/run/network.h"
 #include "vit/ops/gemm/gemm.h"
 #include "vit/ops/loss.h"

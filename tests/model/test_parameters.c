@@ -2,7 +2,6 @@
 #include "tests/support/check.h"
 #include "tests/support/fault.h"
 #include "tests/support/unit.h"
-#include "vit/base/sys.h"
 #include "vit/model/parameters.h"
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include "tests/support/check.h"
 #include "tests/support/fault.h"
 #include "tests/support/unit.h"
-#include "vit/base/sys.h"
 #include "vit/model/resample_positions.h"
 #include "vit/tensors/tensors.h"
 #include <math.h>

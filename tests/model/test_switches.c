@@ -1,6 +1,5 @@
 /* The table of switches, and what is written by hand beside it: the table of keys in
  * docs/presets.md, and the class for PyTorch. */
-#include "tests/support/scratch.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"

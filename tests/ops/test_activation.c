@@ -7,7 +7,6 @@
 #include "tests/support/scratch.h"
 #include "tests/support/truth.h"
 #include "tests/support/unit.h"
-#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/weights/published.h"

@@ -3,8 +3,6 @@
 #include "tests/support/check.h"
 #include "tests/support/unit.h"
 #include "vit/ops/attention.h"
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "tests/support/unit.h"
 #include "vit/api/internal.h"
 #include "vit/ops/linear.h"
-#include "vit/train/step/trainer.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

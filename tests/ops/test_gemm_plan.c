@@ -1,6 +1,5 @@
 /* How the network's matrix products are cut up: which operand stays in the cache, what is packed,
  * in which blocks of k. A change of a constant in plan.c shows here, product by product. */
-#include "tests/support/check.h"
 #include "tests/support/unit.h"
 #include "vit/base/size.h"
 #include "vit/ops/gemm/plan.h"

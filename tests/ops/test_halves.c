@@ -8,7 +8,6 @@
 #include "vit/ops/linear.h"
 #include "vit/tensors/tensor.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,9 +10,7 @@
 #include "vit/ops/linear.h"
 #include "vit/ops/loss.h"
 #include "vit/ops/patch.h"
-#include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 #include "tests/support/power.h"
 
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 #include "tests/support/spoiled.h"
-#include "tests/support/check.h"
 #include "tests/support/fixture.h"
 #include "tests/support/scratch.h"
 #include "tests/support/unit.h"

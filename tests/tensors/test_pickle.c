@@ -1,10 +1,8 @@
 /* The reader of pickles on hand-made ones: what it makes of each opcode, and what it refuses.
  * https://docs.python.org/3/library/pickletools.html says what they do. */
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/support/fault.h"
-#include "tests/support/scratch.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/tensors/pickle.h"

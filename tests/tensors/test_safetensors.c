@@ -1,5 +1,4 @@
 /* The safetensors reader: one hand-made file for every rule of docs/formats.md. */
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

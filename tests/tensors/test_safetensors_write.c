@@ -7,7 +7,6 @@
 
 #include "tests/support/fault.h"
 #include "tests/support/unit.h"
-#include "vit/base/text.h"
 #include "vit/formats/sha256.h"
 #include "vit/tensors/safetensors.h"
 #include "vit/tensors/tensors.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "tests/support/unit.h"
-#include "vit/base/text.h"
 #include "vit/tensors/safetensors.h"
 
 static vit_tensor vector(vit_dtype dtype, const void *data, size_t count) {

@@ -1,6 +1,5 @@
 /* Texts as OpenCLIP cleans and reads them: tests/fixtures/words/clip/open_clip.json, which
  * tests/fixtures/make_words.py asked open_clip and ftfy for. */
-#include "tests/support/check.h"
 #include "tests/support/scratch.h"
 #include "tests/support/unit.h"
 #include "vit/base/size.h"

@@ -4,7 +4,6 @@
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
-#include "vit/formats/json.h"
 #include "vit/text/encoder.h"
 #include "vit/text/regex.h"
 

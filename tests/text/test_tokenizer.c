@@ -1,5 +1,4 @@
 /* Ids -> text as transformers has it: tests/fixtures/make_tokenizers.py made the cases. */
-#include "tests/support/scratch.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json.h"

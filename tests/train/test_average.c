@@ -7,7 +7,6 @@
 #include "vit/base/sys.h"
 #include "vit/train/checkpoint.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- drop path ---- */

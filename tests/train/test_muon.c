@@ -1,5 +1,4 @@
 /* Which tensors the optimiser Muon moves; its steps are compared with PyTorch in test_train.c. */
-#include "tests/support/check.h"
 #include "tests/support/unit.h"
 #include "vit/train/recipe/preset.h"
 #include "vit/train/step/muon.h"

@@ -1,10 +1,8 @@
 /* Recipes and presets: what is read, what is refused. */
-#include "tests/support/check.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/train/recipe/preset.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static void recipes_are_read_strictly(void **unused) {

@@ -7,7 +7,6 @@
 #include "vit/base/sys.h"
 #include "vit/formats/npy.h"
 #include "vit/kernels/kernels.h"
-#include "vit/ops/exec.h"
 #include "vit/tensors/tensors.h"
 #include "vit/vit.h"
 #include <math.h>

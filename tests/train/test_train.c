@@ -6,7 +6,6 @@
 #include "tests/support/stored_batch.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
-#include "vit/train/recipe/preset.h"
 #include "vit/train/step/lanes.h"
 #include "vit/train/step/loader.h"
 #include "vit/train/step/trainer.h"

@@ -9,7 +9,6 @@
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
-#include "vit/formats/json.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/tensors/tensors.h"
 #include "vit/weights/published.h"

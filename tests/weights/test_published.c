@@ -6,8 +6,6 @@
 #include "tests/support/scratch.h"
 #include "tests/support/spoiled.h"
 #include "tests/support/unit.h"
-#include "vit/base/sys.h"
-#include "vit/formats/json.h"
 #include "vit/tensors/safetensors.h"
 #include "vit/tensors/tensors.h"
 #include "vit/vit.h"

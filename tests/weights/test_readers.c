@@ -8,7 +8,6 @@
 #include "vit/api/internal.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
-#include "vit/formats/json.h"
 #include "vit/tensors/tensors.h"
 #include "vit/texts.h"
 #include <math.h>

@@ -8,7 +8,6 @@
 #include "vit/maps.h"
 #include "vit/tensors/safetensors.h"
 #include "vit/vit.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

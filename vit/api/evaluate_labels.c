@@ -1,12 +1,9 @@
 /* vit_evaluate_labels: how good a model's scores of several classes a picture are. */
 #include "vit/api/internal.h"
-#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/labels.h"
-#include "vit/ops/loss.h"
 #include "vit/train/measure/labels.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #define THRESHOLD .5

@@ -6,7 +6,6 @@
 #include "vit/base/sys.h"
 #include "vit/image/codec/decode.h"
 #include "vit/train/augment/augment.h"
-#include <stdio.h>
 #include <string.h>
 
 const vit_teach_solver vit_teach_solvers[] = {

@@ -1,7 +1,6 @@
 /* A head for the pictures of a teaching, what is known of it, and its answers. */
 #include "vit/api/teaching.h"
 #include "vit/base/fpmode.h"
-#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json_out.h"
 #include "vit/ops/loss.h"

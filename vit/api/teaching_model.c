@@ -2,7 +2,6 @@
 #include "vit/api/teaching.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/sys.h"
-#include "vit/formats/json.h"
 #include "vit/formats/json_out.h"
 #include "vit/ops/int8.h"
 #include "vit/teach/numbers.h"

@@ -4,7 +4,6 @@
 #include "vit/base/fpmode.h"
 #include "vit/train/find_lr.h"
 #include "vit/train/run.h"
-#include <math.h>
 #include <stdlib.h>
 
 uint8_t vit_draw_digit(uint8_t *pixels, uint64_t seed, uint32_t index) {

@@ -1,6 +1,5 @@
 #include "vit/formats/label_list.h"
 #include "vit/base/sys.h"
-#include "vit/base/text.h"
 #include "vit/base/utf8.h"
 #include <ctype.h>
 #include <stdio.h>

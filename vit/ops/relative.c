@@ -1,6 +1,5 @@
 #include "vit/ops/relative.h"
 #include "vit/base/math.h"
-#include "vit/base/size.h"
 #include <string.h>
 
 size_t vit_relative_tokens(const vit_relative_shape *s) {

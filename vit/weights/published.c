@@ -4,7 +4,6 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json_out.h"
-#include "vit/formats/label_list.h"
 #include "vit/tensors/checksum.h"
 #include "vit/weights/configs/their_config.h"
 #include "vit/weights/file/backbone.h"

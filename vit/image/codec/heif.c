@@ -1,6 +1,4 @@
-#include "vit/base/size.h"
 #include "vit/image/codec/source.h"
-#include "vit/image/pixels.h"
 
 #include <string.h>
 

@@ -1,4 +1,3 @@
-#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/image/codec/source.h"
 #include "vit/image/pixels.h"

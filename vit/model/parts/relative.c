@@ -1,5 +1,4 @@
 #include "vit/model/parts/relative.h"
-#include "vit/base/size.h"
 #include <string.h>
 
 void vit_relative_carve(vit_relative_state *s, const vit_carving *k) {

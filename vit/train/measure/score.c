@@ -3,7 +3,6 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cluster/deal.h"
-#include "vit/image/prepare/preprocess.h"
 #include "vit/ops/loss.h"
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 #include "vit/base/size.h"
 #include "vit/base/text.h"
 #include "vit/weights/configs/timm_names.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

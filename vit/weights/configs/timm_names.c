@@ -1,6 +1,5 @@
 #include "vit/weights/configs/timm_names.h"
 #include "vit/base/size.h"
-#include <stdio.h>
 #include <string.h>
 
 extern const char *const vit_timm_models[]; /* timm_models.json, line by line */

@@ -2,7 +2,6 @@
 #include "vit/base/sys.h"
 #include "vit/model/rope_table.h"
 #include "vit/weights/export/onnx_parts.h"
-#include <math.h>
 #include <stdio.h>
 
 typedef vit_onnx_value value;

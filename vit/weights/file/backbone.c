@@ -1,7 +1,6 @@
 #include "vit/weights/file/backbone.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/base/text.h"
 #include "vit/formats/json.h"
 #include "vit/formats/json_out.h"
 #include "vit/formats/sha256.h"

@@ -4,7 +4,6 @@
 #include "vit/base/text.h"
 #include "vit/formats/json.h"
 #include "vit/formats/json_out.h"
-#include "vit/ops/int8.h"
 #include "vit/tensors/safetensors.h"
 #include "vit/weights/file/rounded.h"
 #include <string.h>
