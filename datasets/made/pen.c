@@ -10,7 +10,8 @@ typedef struct vec {
     double x, y;
 } vec;
 
-double vit_ink_spread(vit_random *r, double mean, double deviation) {
+/* mean + deviation * N(0, 1), clipped at 2.5 deviations so that no picture is absurd. */
+static double spread(vit_random *r, double mean, double deviation) {
     double z = vit_random_normal(r);
     z = z < -2.5 ? -2.5 : z > 2.5 ? 2.5 : z;
     return mean + deviation * z;
@@ -18,10 +19,9 @@ double vit_ink_spread(vit_random *r, double mean, double deviation) {
 
 vit_hand vit_hand_draw(vit_random *r) {
     vit_hand h;
-    for (int i = 0; i < 6; i++) h.bend[i] = vit_ink_spread(r, 0, 0.28);
-    double angle = vit_ink_spread(r, 0, 0.09),
-           slant = vit_ink_spread(r, 0.12, 0.3); /* positive: to the right */
-    double width = vit_exp(vit_ink_spread(r, 0, 0.27));
+    for (int i = 0; i < 6; i++) h.bend[i] = spread(r, 0, 0.28);
+    double angle = spread(r, 0, 0.09), slant = spread(r, 0.12, 0.3); /* positive: to the right */
+    double width = vit_exp(spread(r, 0, 0.27));
     double c = vit_cos(angle), s = vit_sin(angle);
     h.xx = c * width, h.xy = -s - slant * c;
     h.yx = s * width, h.yy = c - slant * s;
@@ -30,8 +30,8 @@ vit_hand vit_hand_draw(vit_random *r) {
 }
 
 static vec place(const vit_hand *h, const vit_control *p, vit_random *r) {
-    double x = p->x * 0.01 - 0.5 + vit_ink_spread(r, 0, h->jitter);
-    double y = p->y * 0.01 - 0.5 + vit_ink_spread(r, 0, h->jitter);
+    double x = p->x * 0.01 - 0.5 + spread(r, 0, h->jitter);
+    double y = p->y * 0.01 - 0.5 + spread(r, 0, h->jitter);
     double u = x + h->bend[0] * y * y + h->bend[1] * x * y + h->bend[2] * x * x;
     double v = y + h->bend[3] * x * x + h->bend[4] * x * y + h->bend[5] * y * y;
     return (vec){h->xx * u + h->xy * v, h->yx * u + h->yy * v};
@@ -115,8 +115,8 @@ typedef struct nib {
 
 static nib choose_nib(vit_random *r) {
     nib n;
-    n.radius = 1.27 * vit_exp(vit_ink_spread(r, 0, 0.33));
-    n.taper = vit_ink_spread(r, 0, 0.12);
+    n.radius = 1.27 * vit_exp(spread(r, 0, 0.33));
+    n.taper = spread(r, 0, 0.12);
     n.tilt = 0.25 * vit_random_uniform(r);
     double angle = VIT_PI * vit_random_uniform(r);
     n.along = (vec){vit_cos(angle), vit_sin(angle)};

@@ -50,7 +50,4 @@ void vit_hand_write(uint8_t *pixels, const vit_control *controls, const vit_hand
  * of mass is in the middle. */
 void vit_ink_centre(uint8_t *pixels, const uint8_t *ink);
 
-/* mean + deviation * N(0, 1), clipped at 2.5 deviations so that no picture is absurd. */
-double vit_ink_spread(vit_random *r, double mean, double deviation);
-
 #endif

@@ -5,7 +5,6 @@
 #include "vit/text/decompose.h"
 #include "vit/text/match.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 #define NONE VIT_NO_CLASS
 
 static void expect(const char *const *from, size_t from_count, const char *const *to,

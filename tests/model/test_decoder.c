@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define MOST 8 /* samples */
-#define START 0
 #define END 1
 
 /* ---- a network of a fixture, with its memory and its samples ---- */

@@ -7,8 +7,6 @@
 #include "vit/base/sys.h"
 #include "vit/tensors/pickle.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 /* ---- pickles ---- */
 
 typedef struct bytes {

@@ -50,9 +50,6 @@ double vit_model_temperature(const vit_model *model);
  * cleared, also on failure. */
 vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error *error);
 
-/* The precision of a session that asks for this one: F32 of a model in INT8 is INT8. */
-vit_precision vit_model_precision(const vit_model *model, vit_precision asked);
-
 /* The model's network in the exec's precision, made when first needed. All sessions share it; the
  * model frees it. ARGUMENT if the model was opened for another precision than this one and f32;
  * but of one in INT8 there is one in F32, with the rounded weights, for maps. Any thread may call
@@ -76,13 +73,9 @@ vit_status vit_evaluate_with(const vit_model *model, const vit_evaluate_options 
 /* MISMATCH unless the model writes texts, or, where `writes` is false, names classes. */
 vit_status vit_model_needs(const vit_model *model, bool writes, vit_error *error);
 
-/* The kernels of the instruction set that `cpu` names; NULL: the best. ARGUMENT for an unknown
- * name. */
-vit_status vit_choose_kernels(const vit_kernels **kernels, const char *cpu, vit_error *error);
-
-/* The same, and *count threads: as many as `threads` says, at most one per processor; 0: one per
- * processor. ARGUMENT also for numbers out of range and for a precision that the kernels do not
- * have. */
+/* The kernels of the instruction set that `cpu` names, NULL: the best; and *count threads: as many
+ * as `threads` says, at most one per processor; 0: one per processor. ARGUMENT for an unknown name,
+ * numbers out of range, and a precision that the kernels do not have. */
 vit_status vit_choose(const vit_kernels **kernels, int *count, const char *cpu, int threads,
                       vit_precision precision, vit_error *error);
 

@@ -11,7 +11,7 @@
 
 /* ---- what options ask for ---- */
 
-vit_status vit_choose_kernels(const vit_kernels **kernels, const char *cpu, vit_error *error) {
+static vit_status choose_kernels(const vit_kernels **kernels, const char *cpu, vit_error *error) {
     vit_cpu highest = VIT_CPU_AVX512BF16;
     if (cpu && !vit_cpu_parse(cpu, &highest))
         return vit_fail(
@@ -24,7 +24,7 @@ vit_status vit_choose_kernels(const vit_kernels **kernels, const char *cpu, vit_
 
 vit_status vit_choose(const vit_kernels **kernels, int *count, const char *cpu, int threads,
                       vit_precision precision, vit_error *error) {
-    const vit_status status = vit_choose_kernels(kernels, cpu, error);
+    const vit_status status = choose_kernels(kernels, cpu, error);
     if (status != VIT_OK) return status;
     if (threads < 0 || threads > 1024)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%d threads, expected 0 (all) to 1024", threads);
@@ -36,7 +36,7 @@ vit_status vit_choose(const vit_kernels **kernels, int *count, const char *cpu, 
 bool vit_precision_available(vit_precision precision, const char *cpu) {
     const vit_kernels *kernels = NULL;
     vit_error error;
-    return vit_choose_kernels(&kernels, cpu, &error) == VIT_OK &&
+    return choose_kernels(&kernels, cpu, &error) == VIT_OK &&
            vit_precision_check(precision, kernels, &error) == VIT_OK;
 }
 
@@ -92,7 +92,8 @@ static vit_status make_rounded(vit_rounded **out, const vit_model *m, const vit_
     return vit_weights_view(&r->network.weights, &f->config, &f->table, f->values, &packed, error);
 }
 
-vit_precision vit_model_precision(const vit_model *m, vit_precision asked) {
+/* The precision of a session that asks for this one: F32 of a model in INT8 is INT8. */
+static vit_precision precision_of(const vit_model *m, vit_precision asked) {
     const vit_precision opened = m->file.packed.precision;
     return vit_precisions[opened].scales && asked == VIT_PRECISION_F32 ? opened : asked;
 }
@@ -123,7 +124,7 @@ vit_status vit_model_network(const vit_network **out, const vit_model *m, const 
 
 vit_status vit_model_exec(vit_exec *exec, const vit_network **network, const vit_model *m,
                           const char *cpu, int threads, vit_precision asked, vit_error *error) {
-    *exec = (vit_exec){.precision = vit_model_precision(m, asked)};
+    *exec = (vit_exec){.precision = precision_of(m, asked)};
     const vit_status status =
         vit_choose(&exec->kernels, &exec->threads, cpu, threads, asked, error);
     return status == VIT_OK ? vit_model_network(network, m, exec, error) : status;
@@ -272,7 +273,7 @@ vit_model_info vit_model_describe(const vit_model *m) {
                             .recipe = m->file.recipe,
                             .temperature = vit_model_temperature(m),
                             .scoring = m->file.scoring,
-                            .precision = vit_model_precision(m, VIT_PRECISION_F32),
+                            .precision = precision_of(m, VIT_PRECISION_F32),
                             .threshold = m->file.threshold};
 }
 

@@ -8,7 +8,7 @@
 #include "vit/train/augment/augment.h"
 #include <string.h>
 
-const vit_teach_solver vit_teach_solvers[] = {
+static const vit_teach_solver solvers[] = {
     {"ridge", vit_solve_ridge, "each picture by itself"},
     {"logistic", vit_solve_logistic, "a tenth at a time"},
     {NULL, NULL, NULL},
@@ -18,8 +18,8 @@ const vit_teach_solver vit_teach_solvers[] = {
 #define MOST_BYTES ((size_t)256 << 20) /* of a picture's file: the library's limit */
 
 static vit_status choose(vit_teaching *t, const vit_teach_options *o, vit_error *error) {
-    const char *name = o->head ? o->head : vit_teach_solvers[0].name;
-    for (t->solver = vit_teach_solvers; t->solver->name; t->solver++)
+    const char *name = o->head ? o->head : solvers[0].name;
+    for (t->solver = solvers; t->solver->name; t->solver++)
         if (strcmp(t->solver->name, name) == 0) break;
     if (!t->solver->name)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "the head \"%s\", expected ridge or logistic",

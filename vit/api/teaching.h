@@ -53,8 +53,6 @@ struct vit_teaching {
     char *json;
 };
 
-extern const vit_teach_solver vit_teach_solvers[]; /* ended by a name that is NULL */
-
 /* Features of prepared pictures: ready: [count]; out: [count][views][width]. first: the number of
  * the first of them, which decides on its views. */
 vit_status vit_teaching_embed(vit_teaching *t, const vit_image *const *ready, size_t count,

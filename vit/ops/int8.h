@@ -15,10 +15,7 @@
 
 #include "vit/ops/linear.h"
 
-/* The most inputs of a layer: sums of 127 * 128 * in fit 32 bits. */
-#define VIT_INT8_INPUTS ((size_t)1 << 17)
-
-/* Words of a packed layer. */
+/* Words of a packed layer. in: at most 2^17, so that sums of 127 * 128 * in fit 32 bits. */
 size_t vit_int8_words(size_t out, size_t in);
 
 /* Of a packed layer: the scales, and what chains start from where 128 is added; [out] each. */

@@ -14,9 +14,6 @@ static const double strengths[] = {1e4, 1e3, 1e2, 1e1, 1e0, 1e-1};
 
 enum { HISTORY = 12, MOST_STEPS = 3000, MOST_TRIES = 30, NO_FOLD = VIT_FOLDS, CHUNK = 32 };
 
-/* With fewer probabilities than this one thread computes them. */
-#define SHARED 20000
-
 /* How far the fits without a fold go, and the last one. */
 #define ENOUGH 1e-5
 #define EXACT 1e-22

@@ -14,7 +14,8 @@ typedef vit_pickle_value value;
 
 /* ---- lists ---- */
 
-vit_status vit_pickle_append(vit_pickle *p, vit_pickle_list *l, const void *item, size_t size) {
+/* Appends a copy of an item of `size` bytes. Errors: MEMORY. */
+static vit_status append(vit_pickle *p, vit_pickle_list *l, const void *item, size_t size) {
     l->items = vit_make_room(l->items, l->count, &l->capacity, size, "a pickle", p->error);
     if (l->count == l->capacity) return VIT_ERROR_MEMORY;
     memcpy((char *)l->items + l->count++ * size, item, size);
@@ -22,13 +23,13 @@ vit_status vit_pickle_append(vit_pickle *p, vit_pickle_list *l, const void *item
 }
 
 vit_status vit_pickle_push(vit_pickle *p, value v) {
-    return vit_pickle_append(p, &p->stack, &v, sizeof v);
+    return append(p, &p->stack, &v, sizeof v);
 }
 
 vit_status vit_pickle_push_new(vit_pickle *p, vit_pickle_kind kind, vit_pickle_list *l,
                                const void *item, size_t size) {
     const value v = {.kind = kind, .index = (int64_t)l->count};
-    const vit_status status = vit_pickle_append(p, l, item, size);
+    const vit_status status = append(p, l, item, size);
     return status == VIT_OK ? vit_pickle_push(p, v) : status;
 }
 
@@ -151,7 +152,7 @@ static vit_status memo_put(vit_pickle *p, uint64_t index) {
     if (index >= MAX_MEMO)
         return vit_pickle_damaged(p, "the memo is larger than 1,048,576 objects");
     while (p->memo.count <= index && status == VIT_OK)
-        status = vit_pickle_append(p, &p->memo, &none, sizeof none);
+        status = append(p, &p->memo, &none, sizeof none);
     if (status == VIT_OK) ((value *)p->memo.items)[index] = *v;
     return status;
 }
@@ -180,7 +181,7 @@ static vit_status make_tuple(vit_pickle *p, size_t count) {
     const value tuple = {VIT_PICKLE_TUPLE, (uint32_t)count, (int64_t)p->elements.count};
     if (!first) return status;
     for (size_t i = 0; i < count && status == VIT_OK; i++)
-        status = vit_pickle_append(p, &p->elements, &first[i], sizeof *first);
+        status = append(p, &p->elements, &first[i], sizeof *first);
     p->stack.count -= count;
     return status == VIT_OK ? vit_pickle_push(p, tuple) : status;
 }
@@ -203,7 +204,7 @@ vit_status vit_pickle_push_dictionary(vit_pickle *p) {
 static vit_status add_pair(vit_pickle *p, value dict, value key, value v) {
     const vit_pickle_pair pair = {key, v, SIZE_MAX};
     const size_t index = p->pairs.count;
-    const vit_status status = vit_pickle_append(p, &p->pairs, &pair, sizeof pair);
+    const vit_status status = append(p, &p->pairs, &pair, sizeof pair);
     if (status != VIT_OK) return status;
     vit_pickle_dictionary *d = (vit_pickle_dictionary *)p->dictionaries.items + dict.index;
     if (d->first == SIZE_MAX)

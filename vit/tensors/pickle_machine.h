@@ -30,9 +30,6 @@ struct vit_pickle {
     vit_error *error;
 };
 
-/* Appends a copy of an item of `size` bytes. Errors: MEMORY. */
-vit_status vit_pickle_append(vit_pickle *p, vit_pickle_list *list, const void *item, size_t size);
-
 vit_status vit_pickle_push(vit_pickle *p, vit_pickle_value value);
 
 /* Appends an object to the list of its kind and pushes it onto the stack. */

@@ -68,7 +68,7 @@ static size_t scaled_by(const vit_config *c) {
     return 1;
 }
 
-vit_attention_shape vit_qkv_shape(const vit_block_call *call) {
+static vit_attention_shape shape_of(const vit_block_call *call) {
     const vit_config *c = call->config;
     const size_t attention = vit_config_attention_dim(c), row = row_of(call);
     const size_t key_row = call->cache ? 2 * attention : row;
@@ -90,7 +90,7 @@ vit_attention_shape vit_qkv_shape(const vit_block_call *call) {
 
 vit_attention_shape vit_qkv_biased_shape(const vit_block_call *c, const vit_qkv_state *s,
                                          bool computes) {
-    vit_attention_shape shape = vit_qkv_shape(c);
+    vit_attention_shape shape = shape_of(c);
     if (!s->relative.bias) return shape;
     const size_t tokens = vit_config_tokens(c->config);
     if (computes) vit_relative_bias_forward(c, &s->relative);

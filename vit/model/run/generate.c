@@ -27,7 +27,7 @@ vit_generation vit_generation_default(const vit_config *c) {
                             .temperature = 1};
 }
 
-vit_status vit_generation_check(const vit_generation *w, const vit_config *c, vit_error *error) {
+static vit_status check(const vit_generation *w, const vit_config *c, vit_error *error) {
     if (w->beams < 1 || w->beams > 64)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%zu beams, expected 1 to 64", w->beams);
     if (w->length < 2 || w->length > c->decoder.length + 1)
@@ -82,7 +82,7 @@ vit_status vit_generator_new(vit_generator **out, const vit_network *network,
                              const vit_generation *writing, const vit_kernels *kernels, int threads,
                              size_t samples, vit_error *error) {
     *out = NULL;
-    vit_status status = vit_generation_check(writing, &network->config, error);
+    vit_status status = check(writing, &network->config, error);
     if (status != VIT_OK) return status;
     vit_generator *w = vit_alloc(1, sizeof *w);
     if (!w) return vit_fail_memory(error, "a writer", sizeof *w);

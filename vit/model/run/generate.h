@@ -26,10 +26,6 @@ typedef struct vit_generation {
 /* Greedy, up to the decoder's length. */
 vit_generation vit_generation_default(const vit_config *config);
 
-/* ARGUMENT, naming the value, where one is out of range or does not suit the decoder. */
-vit_status vit_generation_check(const vit_generation *writing, const vit_config *config,
-                                vit_error *error);
-
 /* A text that was written, without START and END. */
 typedef struct vit_generated {
     const uint32_t *ids; /* [count], owned by the writer, valid until it writes again */
@@ -42,7 +38,8 @@ typedef struct vit_generated {
 typedef struct vit_generator vit_generator;
 
 /* Writes up to `samples` texts at once. The network is borrowed; freed by vit_generator_free,
- * which takes NULL. One caller at a time. Errors: as vit_generation_check, MEMORY. */
+ * which takes NULL. One caller at a time. Errors: ARGUMENT, naming a value that is out
+ * of range or does not suit the decoder; MEMORY. */
 vit_status vit_generator_new(vit_generator **out, const vit_network *network,
                              const vit_generation *writing, const vit_kernels *kernels, int threads,
                              size_t samples, vit_error *error);

@@ -28,7 +28,6 @@ struct vit_inference {
     const vit_kernels *kernels;
     int threads;
     size_t capacity; /* pictures of a worker's slice, at most */
-    worker *workers; /* [threads], made when first needed */
     /* of the run in progress: */
     float *logits, *features;
     vit_image_source *source;
@@ -37,31 +36,25 @@ struct vit_inference {
     void *context;
     size_t count, slice;
     int inner_threads;
+    worker workers[]; /* [threads], their arenas made when first needed */
 };
 
 vit_status vit_inference_new(vit_inference **out, const vit_network *network,
                              const vit_kernels *kernels, int threads, vit_error *error) {
     const size_t tokens = vit_config_rows(&network->config);
-    *out = vit_alloc(1, sizeof **out);
-    worker *workers = vit_alloc((size_t)threads, sizeof *workers);
-    if (!*out || !workers) {
-        vit_free(*out);
-        vit_free(workers);
-        *out = NULL;
-        return vit_fail_memory(error, "a session", sizeof **out);
-    }
+    const size_t size = sizeof(vit_inference) + (size_t)threads * sizeof(worker);
+    *out = vit_alloc(1, size);
+    if (!*out) return vit_fail_memory(error, "a session", size);
     **out = (vit_inference){.network = network,
                             .kernels = kernels,
                             .threads = threads,
-                            .capacity = vit_ceil_div(SLICE_ROWS, tokens),
-                            .workers = workers};
+                            .capacity = vit_ceil_div(SLICE_ROWS, tokens)};
     return VIT_OK;
 }
 
 void vit_inference_free(vit_inference *inference) {
     if (!inference) return;
     for (int i = 0; i < inference->threads; i++) vit_arena_free(&inference->workers[i].arena);
-    vit_free(inference->workers);
     vit_free(inference);
 }
 

@@ -17,38 +17,31 @@ struct vit_tower_run {
     const vit_network *network;
     const vit_kernels *kernels;
     int threads;
-    size_t rows;     /* tokens of a slice, at most */
-    worker *workers; /* [threads], made when first needed */
+    size_t rows; /* tokens of a slice, at most */
     /* of the run in progress: */
     float *embeddings;
     const vit_tower_text *texts;
     size_t *starts; /* [slices + 1] the first text of each slice */
     size_t slices;
     int inner_threads;
+    worker workers[]; /* [threads], their arenas made when first needed */
 };
 
 vit_status vit_tower_run_new(vit_tower_run **out, const vit_network *network,
                              const vit_kernels *kernels, int threads, vit_error *error) {
-    vit_tower_run *r = *out = vit_alloc(1, sizeof *r);
-    worker *workers = vit_alloc((size_t)threads, sizeof *workers);
-    if (!r || !workers) {
-        vit_free(r);
-        vit_free(workers);
-        *out = NULL;
-        return vit_fail_memory(error, "a session", (size_t)threads * sizeof *workers);
-    }
+    const size_t size = sizeof(vit_tower_run) + (size_t)threads * sizeof(worker);
+    vit_tower_run *r = *out = vit_alloc(1, size);
+    if (!r) return vit_fail_memory(error, "a session", size);
     *r = (vit_tower_run){.network = network,
                          .kernels = kernels,
                          .threads = threads,
-                         .rows = vit_max(SLICE_ROWS, network->config.length),
-                         .workers = workers};
+                         .rows = vit_max(SLICE_ROWS, network->config.length)};
     return VIT_OK;
 }
 
 void vit_tower_run_free(vit_tower_run *r) {
     if (!r) return;
     for (int i = 0; i < r->threads; i++) vit_arena_free(&r->workers[i].arena);
-    vit_free(r->workers);
     vit_free(r);
 }
 

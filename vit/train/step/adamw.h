@@ -16,8 +16,7 @@ typedef struct vit_chunk {
 typedef struct vit_chunks {
     vit_chunk *list; /* owned, in table order */
     size_t count;
-    size_t lane_size; /* floats from lane to lane: vit_table.size */
-    float *squares;   /* [count] sums of squares of the chunks' gradients; owned */
+    float *squares; /* [count] sums of squares of the chunks' gradients; owned */
 } vit_chunks;
 
 /* Divides the tensors of `table`, the rows that are not frozen, into chunks. */

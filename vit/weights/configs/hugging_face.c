@@ -184,16 +184,12 @@ static vit_status read_beit(vit_their_config *d, const json_t *own, const json_t
     (void)object;
     int learned = false, blocks = false, shared = false, mean = true;
     double scale = .1;
-    const struct {
-        int *flag;
-        const char *key;
-    } flags[] = {{&learned, "use_absolute_position_embeddings"},
-                 {&blocks, "use_relative_position_bias"},
-                 {&shared, "use_shared_relative_position_bias"},
-                 {&mean, "use_mean_pooling"}};
-    vit_status status = vit_read_number(&scale, d, own, "layer_scale_init_value", error);
-    for (size_t i = 0; i < VIT_COUNT(flags) && status == VIT_OK; i++)
-        status = vit_read_flag(flags[i].flag, d, own, flags[i].key, error);
+    const vit_their_key keys[] = {{"layer_scale_init_value", .number = &scale},
+                                  {"use_absolute_position_embeddings", .flag = &learned},
+                                  {"use_relative_position_bias", .flag = &blocks},
+                                  {"use_shared_relative_position_bias", .flag = &shared},
+                                  {"use_mean_pooling", .flag = &mean}};
+    const vit_status status = vit_read_keys(keys, VIT_COUNT(keys), d, own, error);
     if (status != VIT_OK) return status;
     if (d->is_backbone || (blocks && shared))
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -239,14 +235,12 @@ static vit_status read_pixio(vit_their_config *d, const json_t *own, const json_
 static vit_status read_aimv2(vit_their_config *d, const json_t *own, const json_t *object,
                              vit_error *error) {
     int pools = true, native = false, qkv = false, mlp = false;
-    const struct {
-        int *flag;
-        const char *key;
-    } flags[] = {
-        {&pools, "use_head"}, {&native, "is_native"}, {&qkv, "qkv_bias"}, {&mlp, "mlp_bias"}};
-    vit_status status = vit_read_number(&d->said.norm_eps, d, own, "rms_norm_eps", error);
-    for (size_t i = 0; i < VIT_COUNT(flags) && status == VIT_OK; i++)
-        status = vit_read_flag(flags[i].flag, d, own, flags[i].key, error);
+    const vit_their_key keys[] = {{"rms_norm_eps", .number = &d->said.norm_eps},
+                                  {"use_head", .flag = &pools},
+                                  {"is_native", .flag = &native},
+                                  {"qkv_bias", .flag = &qkv},
+                                  {"mlp_bias", .flag = &mlp}};
+    const vit_status status = vit_read_keys(keys, VIT_COUNT(keys), d, own, error);
     if (status != VIT_OK) return status;
     if (native || qkv != mlp || (own != object && !pools))
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,

@@ -70,17 +70,14 @@ vit_status vit_read_lucidrains_config(vit_their_config *d, json_t *object, vit_e
         "architecture", "image_size", "patch_size", "channels", "num_classes",   "dim",
         "depth",        "heads",      "dim_head",   "mlp_dim",  "pool",          "attention_scale",
         "label_names",  "mean",       "std",        "resize",   "interpolation", "preprocessing"};
-    const struct {
-        const char *key;
-        size_t *size;
-    } sizes[] = {{"patch_size", &d->said.patch},    {"channels", &d->said.channels},
-                 {"num_classes", &d->said.classes}, {"dim", &d->said.dim},
-                 {"depth", &d->said.depth},         {"heads", &d->said.heads},
-                 {"dim_head", &d->said.head_dim},   {"mlp_dim", &d->said.mlp}};
+    const vit_their_key sizes[] = {
+        {"patch_size", .size = &d->said.patch},    {"channels", .size = &d->said.channels},
+        {"num_classes", .size = &d->said.classes}, {"dim", .size = &d->said.dim},
+        {"depth", .size = &d->said.depth},         {"heads", .size = &d->said.heads},
+        {"dim_head", .size = &d->said.head_dim},   {"mlp_dim", .size = &d->said.mlp}};
     vit_status status = check_keys(d, object, keys, VIT_COUNT(keys), error);
     if (status == VIT_OK) status = vit_read_image(d, object, "image_size", error);
-    for (size_t i = 0; i < VIT_COUNT(sizes) && status == VIT_OK; i++)
-        status = vit_read_size(sizes[i].size, d, object, sizes[i].key, error);
+    if (status == VIT_OK) status = vit_read_keys(sizes, VIT_COUNT(sizes), d, object, error);
     if (status == VIT_OK) status = read_attention(d, object, error);
     if (status != VIT_OK) return status;
     d->said.norm_eps = 1e-5;
@@ -135,15 +132,13 @@ static vit_status read_tower(vit_their_config *d, json_t *vision, vit_error *err
     size_t head_width = 64;
     int norms_pooled = false;
     const char *pool = "tok";
+    const vit_their_key keys[] = {
+        {"layers", .size = &d->said.depth},     {"width", .size = &d->said.dim},
+        {"patch_size", .size = &d->said.patch}, {"head_width", .size = &head_width},
+        {"pool_type", .text = &pool},           {"final_ln_after_pool", .flag = &norms_pooled}};
     vit_status status = vit_check_known(d, vision, "vision_cfg", known, VIT_COUNT(known), error);
     if (status == VIT_OK) status = vit_read_image(d, vision, "image_size", error);
-    if (status == VIT_OK) status = vit_read_size(&d->said.depth, d, vision, "layers", error);
-    if (status == VIT_OK) status = vit_read_size(&d->said.dim, d, vision, "width", error);
-    if (status == VIT_OK) status = vit_read_size(&d->said.patch, d, vision, "patch_size", error);
-    if (status == VIT_OK) status = vit_read_size(&head_width, d, vision, "head_width", error);
-    if (status == VIT_OK) status = vit_read_text(&pool, d, vision, "pool_type", error);
-    if (status == VIT_OK)
-        status = vit_read_flag(&norms_pooled, d, vision, "final_ln_after_pool", error);
+    if (status == VIT_OK) status = vit_read_keys(keys, VIT_COUNT(keys), d, vision, error);
     if (status != VIT_OK) return status;
     if (head_width == 0 || d->said.dim % head_width != 0)
         return vit_fail(error, VIT_ERROR_FORMAT,

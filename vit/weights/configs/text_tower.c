@@ -34,23 +34,18 @@ static vit_status read_hugging_face(vit_text_facts *f, vit_their_config *d, json
     while (family < families + VIT_COUNT(families) && strcmp(family->type, type) != 0) family++;
     if (family == families + VIT_COUNT(families)) return no_tower(d->name, type, error);
     status = vit_tower_config(&own, d, object, "text_config", family->part, error);
-    const struct {
-        const char *key;
-        size_t *size;
-    } sizes[] = {{"hidden_size", &d->said.dim},
-                 {"num_hidden_layers", &d->said.depth},
-                 {"num_attention_heads", &d->said.heads},
-                 {"intermediate_size", &d->said.mlp},
-                 {"vocab_size", &d->said.vocabulary},
-                 {"max_position_embeddings", &d->said.length},
-                 {"eos_token_id", &f->end},
-                 {"pad_token_id", &f->pad}};
+    const vit_their_key keys[] = {{"hidden_size", .size = &d->said.dim},
+                                  {"num_hidden_layers", .size = &d->said.depth},
+                                  {"num_attention_heads", .size = &d->said.heads},
+                                  {"intermediate_size", .size = &d->said.mlp},
+                                  {"vocab_size", .size = &d->said.vocabulary},
+                                  {"max_position_embeddings", .size = &d->said.length},
+                                  {"eos_token_id", .size = &f->end},
+                                  {"pad_token_id", .size = &f->pad},
+                                  {"layer_norm_eps", .number = &d->said.norm_eps},
+                                  {"hidden_act", .text = &act}};
     f->pad = 1;
-    for (size_t i = 0; i < VIT_COUNT(sizes) && status == VIT_OK; i++)
-        status = vit_read_size(sizes[i].size, d, own, sizes[i].key, error);
-    if (status == VIT_OK)
-        status = vit_read_number(&d->said.norm_eps, d, own, "layer_norm_eps", error);
-    if (status == VIT_OK) status = vit_read_text(&act, d, own, "hidden_act", error);
+    if (status == VIT_OK) status = vit_read_keys(keys, VIT_COUNT(keys), d, own, error);
     if (status == VIT_OK) status = vit_read_activation(d, act, "hidden_act", error);
     f->said = d->said;
     f->said.causal = !family->siglip;
@@ -145,22 +140,18 @@ static vit_status read_open_clip(vit_text_facts *f, vit_their_config *d, json_t 
         status = vit_fail(error, VIT_ERROR_FORMAT, "%s: expected \"text_cfg\", an object", d->name);
     d->said = (vit_stack){.vocabulary = 49408, .length = 77, .dim = 512, .heads = 8, .depth = 12};
     d->said.norm_eps = 1e-5;
-    const struct {
-        const char *key;
-        size_t *size;
-    } sizes[] = {{"width", &d->said.dim},
-                 {"layers", &d->said.depth},
-                 {"heads", &d->said.heads},
-                 {"vocab_size", &d->said.vocabulary},
-                 {"context_length", &d->said.length},
-                 {"pad_id", &f->pad},
-                 {"eos_id", &end}};
+    const vit_their_key keys[] = {{"width", .size = &d->said.dim},
+                                  {"layers", .size = &d->said.depth},
+                                  {"heads", .size = &d->said.heads},
+                                  {"vocab_size", .size = &d->said.vocabulary},
+                                  {"context_length", .size = &d->said.length},
+                                  {"pad_id", .size = &f->pad},
+                                  {"eos_id", .size = &end},
+                                  {"mlp_ratio", .number = &ratio},
+                                  {"no_causal_mask", .flag = &free_mask}};
     if (status == VIT_OK)
         status = vit_check_known(d, own, "text_cfg", known, VIT_COUNT(known), error);
-    for (size_t i = 0; i < VIT_COUNT(sizes) && status == VIT_OK; i++)
-        status = vit_read_size(sizes[i].size, d, own, sizes[i].key, error);
-    if (status == VIT_OK) status = vit_read_number(&ratio, d, own, "mlp_ratio", error);
-    if (status == VIT_OK) status = vit_read_flag(&free_mask, d, own, "no_causal_mask", error);
+    if (status == VIT_OK) status = vit_read_keys(keys, VIT_COUNT(keys), d, own, error);
     if (status == VIT_OK) status = read_activation(d, model, own, error);
     if (status == VIT_OK) status = read_pool(f, d, own, error);
     if (status == VIT_OK) status = read_cleaning(f, d, own, error);

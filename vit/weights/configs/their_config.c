@@ -80,6 +80,17 @@ vit_status vit_read_text(const char **text, const vit_their_config *d, const jso
     return VIT_OK;
 }
 
+vit_status vit_read_keys(const vit_their_key *keys, size_t count, const vit_their_config *d,
+                         const json_t *object, vit_error *error) {
+    vit_status status = VIT_OK;
+    for (const vit_their_key *k = keys; k < keys + count && status == VIT_OK; k++)
+        status = k->size     ? vit_read_size(k->size, d, object, k->key, error)
+                 : k->number ? vit_read_number(k->number, d, object, k->key, error)
+                 : k->flag   ? vit_read_flag(k->flag, d, object, k->key, error)
+                             : vit_read_text(k->text, d, object, k->key, error);
+    return status;
+}
+
 vit_status vit_read_switch(vit_their_config *d, const vit_switch *row, const json_t *object,
                            const char *theirs, vit_error *error) {
     const bool contrary = theirs[0] == '!';

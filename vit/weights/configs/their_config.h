@@ -105,6 +105,19 @@ vit_status vit_read_flag(int *value, const vit_their_config *d, const json_t *ob
 vit_status vit_read_text(const char **value, const vit_their_config *d, const json_t *object,
                          const char *key, vit_error *error);
 
+/* A key, and the variable that one of these functions reads it into: all but one are NULL. */
+typedef struct vit_their_key {
+    const char *key;
+    size_t *size;
+    double *number;
+    int *flag;
+    const char **text;
+} vit_their_key;
+
+/* Reads several keys, in order, up to the first error. */
+vit_status vit_read_keys(const vit_their_key *keys, size_t count, const vit_their_config *d,
+                         const json_t *object, vit_error *error);
+
 /* Reads the library's key `theirs` into the switch that a row of vit_switches is about; of a
  * "!key" the contrary. */
 vit_status vit_read_switch(vit_their_config *out, const vit_switch *row, const json_t *object,

@@ -74,8 +74,7 @@ static vit_status read_numbers(vit_their_config *d, const json_t *args, vit_erro
             status = vit_read_switch(d, &vit_switches[i], args, vit_switches[i].timm, error);
     if (status == VIT_OK) status = vit_read_number(&ratio, d, args, "mlp_ratio", error);
     if (status == VIT_OK) status = vit_read_number(&init_values, d, args, "init_values", error);
-    if (status != VIT_OK) return status;
-    status = vit_read_size(&d->said.pool_heads, d, args, "pool_heads", error);
+    if (status == VIT_OK) status = vit_read_size(&d->said.pool_heads, d, args, "pool_heads", error);
     if (status != VIT_OK) return status;
     if (init_values > 0) VIT_SAY(d, layer_scale, true); /* not of blocks that norm their sums */
     if (!json_is_number(json_object_get(args, "mlp_ratio"))) return VIT_OK;
@@ -154,14 +153,10 @@ static vit_status read_block(vit_their_config *d, const char *block, vit_error *
 static vit_status read_words(vit_their_config *d, const json_t *args, vit_error *error) {
     const char *pool = NULL, *act = NULL, *norm = NULL, *mlp = NULL, *positions = NULL,
                *block = NULL;
-    const struct {
-        const char *key;
-        const char **text;
-    } texts[] = {{"global_pool", &pool}, {"act_layer", &act},       {"norm_layer", &norm},
-                 {"mlp_layer", &mlp},    {"pos_embed", &positions}, {"block_fn", &block}};
-    vit_status status = VIT_OK;
-    for (size_t i = 0; i < VIT_COUNT(texts) && status == VIT_OK; i++)
-        status = vit_read_text(texts[i].text, d, args, texts[i].key, error);
+    const vit_their_key texts[] = {{"global_pool", .text = &pool},    {"act_layer", .text = &act},
+                                   {"norm_layer", .text = &norm},     {"mlp_layer", .text = &mlp},
+                                   {"pos_embed", .text = &positions}, {"block_fn", .text = &block}};
+    vit_status status = vit_read_keys(texts, VIT_COUNT(texts), d, args, error);
     if (status == VIT_OK) status = set_pool(d, pool, error);
     if (status == VIT_OK) status = vit_read_activation(d, act, "act_layer", error);
     if (status == VIT_OK) status = read_norm(d, norm, error);

@@ -101,14 +101,11 @@ static vit_status find_kind(const struct decoder_kind **kind, const vit_their_co
 
 static vit_status read_sizes(vit_stack *c, const struct decoder_kind *kind,
                              const vit_their_config *d, const json_t *decoder, vit_error *error) {
-    const struct {
-        const char *key;
-        size_t *size;
-    } sizes[] = {{kind->dim, &c->dim}, {kind->depth, &c->depth},   {kind->heads, &c->heads},
-                 {kind->mlp, &c->mlp}, {kind->length, &c->length}, {"vocab_size", &c->vocabulary}};
-    vit_status status = VIT_OK;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == VIT_OK; i++)
-        status = vit_read_size(sizes[i].size, d, decoder, sizes[i].key, error);
+    const vit_their_key sizes[] = {
+        {kind->dim, .size = &c->dim},       {kind->depth, .size = &c->depth},
+        {kind->heads, .size = &c->heads},   {kind->mlp, .size = &c->mlp},
+        {kind->length, .size = &c->length}, {"vocab_size", .size = &c->vocabulary}};
+    vit_status status = vit_read_keys(sizes, sizeof sizes / sizeof *sizes, d, decoder, error);
     if (status == VIT_OK && kind->norm_eps)
         status = vit_read_number(&c->norm_eps, d, decoder, kind->norm_eps, error);
     if (c->mlp == 0) c->mlp = 4 * c->dim;
