@@ -70,9 +70,7 @@ static const struct {
 
 /* Units in the last place of `want` that `got` is away; NaN when either is. */
 static double ulps(double got, long double want) {
-    if (isinf(got) && got == (double)want) {
-        return 0;
-    }
+    if (isinf(got) && got == (double)want) return 0;
     int exponent;
     frexpl(want, &exponent);
     exponent = exponent < -1021 ? -1021 : exponent;
@@ -80,12 +78,10 @@ static double ulps(double got, long double want) {
 }
 
 static void test_exp_and_log_at_known_points(void **state) {
-    for (size_t i = 0; i < COUNT(exp_points); i++) {
+    for (size_t i = 0; i < COUNT(exp_points); i++)
         assert_true(ulps(vit_exp(exp_points[i].x), exp_points[i].y) <= 1);
-    }
-    for (size_t i = 0; i < COUNT(log_points); i++) {
+    for (size_t i = 0; i < COUNT(log_points); i++)
         assert_true(ulps(vit_log(log_points[i].x), log_points[i].y) <= 1);
-    }
     assert_true(vit_exp(0) == 1 && vit_exp(-0.0) == 1);
     assert_true(vit_log(1) == 0);
 }
@@ -114,9 +110,8 @@ static void test_edges(void **state) {
     assert_true(vit_log(0) == -INFINITY && vit_log(-0.0) == -INFINITY);
     assert_true(vit_log(INFINITY) == INFINITY);
     static const double outside[] = {NAN, INFINITY, -INFINITY, 100000.1, -1e300};
-    for (size_t i = 0; i < COUNT(outside); i++) {
+    for (size_t i = 0; i < COUNT(outside); i++)
         assert_true(isnan(vit_sin(outside[i])) && isnan(vit_cos(outside[i])));
-    }
     assert_false(isnan(vit_sin(1e5)) || isnan(vit_cos(-1e5)));
 }
 
@@ -126,22 +121,18 @@ static double worst(double so_far, double error) {
 
 /* Against the system's libm in long double, where that knows 11 bits more. */
 static void test_errors_over_the_whole_range(void **state) {
-    if (LDBL_MANT_DIG < 64) {
-        skip();
-    }
+    if (LDBL_MANT_DIG < 64) skip();
     vit_random r = vit_random_start(1, VIT_RANDOM_TEST, 0, 0);
     double exp_error = 0, log_error = 0, circle_error = 0;
     for (int i = 0; i < 300000; i++) {
         const double u = vit_random_uniform(&r);
         const double exponents[] = {-746 + u * 1455.7, -746 + u * 38, u - 0.5};
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < 3; j++)
             exp_error = worst(exp_error, ulps(vit_exp(exponents[j]), expl(exponents[j])));
-        }
         const double any = ldexp(1 + u, (int)vit_random_below(&r, 2098) - 1074);
         const double numbers[] = {any, 0.5 + u * 1.5, 1 + (u - 0.5) * 1e-6};
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < 3; j++)
             log_error = worst(log_error, ulps(vit_log(numbers[j]), logl(numbers[j])));
-        }
         const double angles[] = {(u - 0.5) * 2e5, (u - 0.5) * 20, (u - 0.5) * 1e-3};
         for (int j = 0; j < 3; j++) {
             const double x = angles[j];

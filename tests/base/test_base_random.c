@@ -138,9 +138,8 @@ static void test_shuffle_permutes_evenly(void **state) {
         counts[order[0]][order[1]][order[2]]++;
     }
     for (int a = 0; a < 3; a++) {
-        for (int b = 0; b < 3; b++) {
+        for (int b = 0; b < 3; b++)
             if (a != b) assert_in_range(counts[a][b][3 - a - b], n / 6 - 457, n / 6 + 457);
-        }
     }
     vit_random_shuffle(&r, NULL, 0);
 }

@@ -157,9 +157,7 @@ static void test_format_is_shortest(void **state) {
         char text[32], shorter[64];
         vit_format_double(text, value);
         assert_true(strlen(text) <= 31);
-        if (!isfinite(value)) {
-            continue;
-        }
+        if (!isfinite(value)) continue;
         assert_true(vit_parse_double(text, &back) && back == value && strtod(text, NULL) == value);
         int digits = 0;
         for (const char *p = text; *p != '\0' && *p != 'e'; p++) digits += *p >= '0' && *p <= '9';
@@ -179,9 +177,7 @@ static void test_format_float_reads_back(void **state) {
         char text[32];
         vit_format_float(text, value);
         assert_true(strlen(text) <= 31);
-        if (!isfinite(value)) {
-            continue;
-        }
+        if (!isfinite(value)) continue;
         assert_true(strtof(text, NULL) == value);
         assert_true((float)strtod(text, NULL) == value);
         assert_true(strtof(vit_format_g9(text, value), NULL) == value);
@@ -191,14 +187,11 @@ static void test_format_float_reads_back(void **state) {
 /* A locale with a comma: the system's, or one made here. False when there is none to be had. */
 static bool set_comma_locale(void) {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
-    for (size_t i = 0; i < COUNT(names); i++) {
+    for (size_t i = 0; i < COUNT(names); i++)
         if (setlocale(LC_ALL, names[i]) != NULL) return true;
-    }
     char directory[] = "/tmp/vit-locale-XXXXXX";
     char command[256];
-    if (mkdtemp(directory) == NULL) {
-        return false;
-    }
+    if (mkdtemp(directory) == NULL) return false;
     snprintf(command, sizeof command,
              "localedef -c -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1", directory);
     bool made = system(command) >= 0 && setenv("LOCPATH", directory, 1) == 0 &&
@@ -269,9 +262,7 @@ static void test_text_remembers_failure(void **state) {
         fault_arm(n);
         for (int i = 0; i < 100; i++) vit_string_add_json(&t, "0123456789\n");
         fault_disarm();
-        if (fault_call() == NULL) {
-            break;
-        }
+        if (fault_call() == NULL) break;
         assert_true(t.failed);
         assert_true(t.text == NULL || strlen(t.text) == t.length);
         vit_string_free(&t);
@@ -398,9 +389,8 @@ static void test_messages_are_clean(void **state) {
         bool cut = strcmp(e.message + used - 3, "...") == 0;
         assert_int_equal(cut, length + 6 >= sizeof e.message);
         assert_true(used >= length || used >= sizeof e.message - 6);
-        for (const char *p = e.message; *p != '\0'; p += vit_utf8_length(p)) {
+        for (const char *p = e.message; *p != '\0'; p += vit_utf8_length(p))
             assert_true(vit_utf8_length(p) > 0);
-        }
         vit_fail_errno(&e, EIO, "%s", name);
         vit_fail_prefix(&e, VIT_ERROR_IO, "prefix");
         assert_true(strlen(e.message) < sizeof e.message);
@@ -411,9 +401,7 @@ static void test_status_names(void **state) {
     for (int i = VIT_OK; i <= VIT_ERROR_CANCELLED; i++) {
         const char *name = vit_status_name((vit_status)i);
         assert_true(strlen(name) > 0 && strcmp(name, "unknown") != 0);
-        for (int j = 0; j < i; j++) {
-            assert_string_not_equal(name, vit_status_name((vit_status)j));
-        }
+        for (int j = 0; j < i; j++) assert_string_not_equal(name, vit_status_name((vit_status)j));
     }
     assert_string_equal(vit_status_name(VIT_ERROR_FORMAT), "format");
     assert_string_equal(vit_status_name((vit_status)99), "unknown");

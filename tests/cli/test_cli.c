@@ -54,9 +54,7 @@ static void test_json_line(void **state) {
 
 static void test_json_line_that_cannot_be_written(void **state) {
     FILE *full = fopen("/dev/full", "w");
-    if (full == NULL) {
-        skip();
-    }
+    if (full == NULL) skip();
     vit_json_out json = {0};
     vit_json_open(&json, NULL, '{');
     vit_json_close(&json, '}');
@@ -171,13 +169,6 @@ static void test_nothing_steers_the_terminal(void **state) {
 
 /* ---- lists of names ---- */
 
-static void put_bytes(const char *path, const char *bytes, size_t size) {
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    fclose(file);
-}
-
 static void test_names(void **state) {
     static const char *const expected[] = {"a.png", "b c.png", "-", "d\r", "last"};
     put_file("list", "\na.png\r\nb c.png\n\r\n\n-\nd\r\r\nlast");
@@ -199,9 +190,7 @@ static void assert_list_refused(const char *path, vit_status status, const char 
     vit_error error;
     const char *name = "";
     vit_status got = vit_name_list_open(&list, path, false, &error);
-    while (got == VIT_OK && name != NULL) {
-        got = vit_name_list_next(&list, &name, &error);
-    }
+    while (got == VIT_OK && name != NULL) got = vit_name_list_next(&list, &name, &error);
     assert_int_equal(got, status);
     assert_says(&error, status, path, message);
     vit_name_list_close(&list);
@@ -233,9 +222,7 @@ static void test_lists_that_are_none(void **state) {
 static void assert_found(const char *name, const char *expected) {
     char *path;
     vit_error error = {0};
-    if (vit_find_model(&path, name, &error) != VIT_OK) {
-        fail_msg("%s", error.message);
-    }
+    if (vit_find_model(&path, name, &error) != VIT_OK) fail_msg("%s", error.message);
     assert_string_equal(path, expected);
     vit_free(path);
 }

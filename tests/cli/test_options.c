@@ -188,9 +188,8 @@ static void test_refusals(void **state) {
         line l;
         assert_int_equal(parse(&l, cases[i][0]), VIT_REQUEST_REFUSED);
         assert_int_equal(l.error.status, VIT_ERROR_ARGUMENT);
-        if (strstr(l.error.message, cases[i][1]) == NULL) {
+        if (strstr(l.error.message, cases[i][1]) == NULL)
             fail_msg("%s: \"%s\", expected \"%s\"", cases[i][0], l.error.message, cases[i][1]);
-        }
     }
 }
 

@@ -26,13 +26,6 @@ static void draw(void) {
 
 /* ---- files ---- */
 
-static void put_bytes(const char *path, const void *bytes, size_t size) {
-    vit_writer *w;
-    assert_int_equal(vit_writer_open(&w, path, NULL), VIT_OK);
-    assert_int_equal(vit_writer_put(w, bytes, size, NULL), VIT_OK);
-    assert_int_equal(vit_writer_commit(w, NULL), VIT_OK);
-}
-
 static void put_npy(const char *path, const char *type, const size_t *shape, size_t dims,
                     const void *elements, size_t size) {
     vit_string t = {0};

@@ -39,13 +39,6 @@ static size_t make_records(uint8_t *bytes, size_t count, unsigned classes, unsig
     return (size_t)(p - bytes);
 }
 
-static void put_bytes(const char *path, const void *bytes, size_t size) {
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
-
 /* Gzipped where the name says so. */
 static void put_records(const char *path, size_t count, unsigned classes, unsigned first) {
     static uint8_t bytes[32 * (PICTURE + 2)];

@@ -4,6 +4,7 @@
 #include "datasets/reader.h"
 #include "tests/support/fault.h"
 #include "tests/support/folders.h"
+#include "tests/support/scratch.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 
@@ -27,10 +28,7 @@ static void path_of(char path[256], const char *name) {
 static void put(const char *name, const void *bytes, size_t size) {
     char path[256];
     path_of(path, name);
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
+    put_bytes(path, bytes, size);
 }
 
 static int make_directory(void **state) {

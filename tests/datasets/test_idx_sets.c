@@ -12,14 +12,6 @@ static const vit_dataset_options both = {.need = BOTH, .want = BOTH};
 
 enum { HEIGHT = 3, WIDTH = 3 };
 
-static void put_bytes(const char *path, const void *bytes, size_t size) {
-    make_way(path);
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
-
 static size_t put_number(uint8_t *at, uint32_t number) {
     for (int i = 0; i < 4; i++) at[i] = (uint8_t)(number >> (24 - 8 * i));
     return 4;

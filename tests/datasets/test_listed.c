@@ -14,11 +14,6 @@
 static const vit_dataset_options both = {.need = BOTH, .want = BOTH};
 static const vit_dataset_options any = {.want = BOTH};
 
-static void put_table(const char *path, const char *text) {
-    make_way(path);
-    put_file(path, text);
-}
-
 /* directory/0.png, ...: number i has the colour (10 i, i, 7). */
 static void put_pictures(const char *directory, int count) {
     char path[128];
@@ -35,7 +30,7 @@ static void put_rows(const char *path, const char *title, const char *form, int 
     for (int i = 0; i < count; i++)
         length +=
             (size_t)snprintf(text + length, sizeof text - length, form, i, i % 2 ? "dog" : "cat");
-    put_table(path, text);
+    put_file(path, text);
 }
 
 static void check_cats_and_dogs(const char *data, size_t train, size_t test) {
@@ -76,7 +71,7 @@ static void test_imagefolder(void **state) {
     char both_rows[4000];
     for (char *at = rows[0]; (at = strstr(at, "; ")); at++) memmove(at + 1, at + 2, strlen(at + 1));
     snprintf(both_rows, sizeof both_rows, "%s%s", rows[0], rows[1]);
-    put_table("c/metadata.csv", both_rows);
+    put_file("c/metadata.csv", both_rows);
     check_cats_and_dogs("c", 8, 4);
 }
 
@@ -85,8 +80,8 @@ static void test_kaggle(void **state) {
     put_pictures("a/train", 14);
     put_pictures("a/test", 20); /* of the same names, and not in the table */
     put_rows("a/train.csv", "id,breed", "%d,%s\n", 14);
-    put_table("a/test.csv", "id\n1\n2\n");
-    put_table("a/sample_submission.csv", "id,breed\n1,cat\n");
+    put_file("a/test.csv", "id\n1\n2\n");
+    put_file("a/sample_submission.csv", "id,breed\n1,cat\n");
     check_cats_and_dogs("a", 12, 2);
     put_pictures("b/images/images", 14);
     put_rows("b/labels.csv", "Image,Id", "%d.png,%s\n", 14);
@@ -123,8 +118,8 @@ static void test_numbers_are_in_order(void **state) {
     (void)state;
     vit_dataset set;
     put_pictures("a", 12);
-    put_table("a/metadata.csv", "file_name,label\n0.png,10\n1.png,9\n2.png,100\n3.png,9\n"
-                                "4.png,10\n5.png,100\n");
+    put_file("a/metadata.csv", "file_name,label\n0.png,10\n1.png,9\n2.png,100\n3.png,9\n"
+                               "4.png,10\n5.png,100\n");
     open_set(&set, "a", &any);
     assert_string_equal(set.labels[0], "9");
     assert_string_equal(set.labels[1], "10");
@@ -137,7 +132,7 @@ static void test_folders_with_a_table(void **state) {
     (void)state;
     put_class("a/train_images/cat", 8, 16, 1);
     put_class("a/train_images/dog", 8, 16, 100);
-    put_table("a/train.csv", "image_id,label,variety\n100330.jpg,cat,x\n100365.jpg,dog,y\n");
+    put_file("a/train.csv", "image_id,label,variety\n100330.jpg,cat,x\n100365.jpg,dog,y\n");
     vit_dataset set;
     open_set(&set, "a", &both);
     assert_true(set.classes == 2 && set.train.count == 14 && set.test.count == 2);
@@ -163,7 +158,7 @@ static void test_checksum(void **state) {
 static void refused(const char *table, const char *text, const char *says, const char *more) {
     char path[64];
     snprintf(path, sizeof path, "r/%s", table);
-    put_table(path, text);
+    put_file(path, text);
     refuse_set("r", &any, VIT_ERROR_FORMAT, says, more);
     assert_int_equal(unlink(path), 0);
 }
@@ -187,9 +182,9 @@ static void test_refused(void **state) {
             "line 2");
     refused("metadata.jsonl", "{\"file_name\": \"0.png\"}\n", "line 1", "has no class");
     refused("metadata.jsonl", "{\"file_name\": \"0.png\", \"label\": 0}\n[1]\n", "line 2", "");
-    put_table("r/train.csv", "a,b,c\n");
+    put_file("r/train.csv", "a,b,c\n");
     refuse_set("r/train.csv", &any, VIT_ERROR_IO, "r/train.csv: is a file", "name the one");
-    put_table("r/metadata.csv", "file_name,label\n0.png,cat\n1.png,dog\nx.png,dog\n2.png,cat\n");
+    put_file("r/metadata.csv", "file_name,label\n0.png,cat\n1.png,dog\nx.png,dog\n2.png,cat\n");
     vit_dataset set;
     open_set(&set, "r", &any);
     assert_true(has_note(&set, "x.png: line 4 names it, and it is not there"));
@@ -234,7 +229,7 @@ static void put_lists(const char *path, const char *title, const char *form,
     for (int i = 0; i < 12; i++)
         length += (size_t)snprintf(text + length, sizeof text - length, form, i,
                                    texts[i % 2 + (i % 3 == 0 ? 2 : 0)]);
-    put_table(path, text);
+    put_file(path, text);
 }
 
 static void test_several_classes(void **state) {
@@ -283,7 +278,7 @@ static void test_folders_have_one_class(void **state) {
 static void assert_lists_refused(const char *table, const char *reason) {
     vit_dataset set;
     vit_error error;
-    put_table("a/train.csv", table);
+    put_file("a/train.csv", table);
     assert_int_equal(vit_dataset_open(&set, "a", &lists, &error), VIT_ERROR_FORMAT);
     if (!strstr(error.message, reason)) fail_msg("'%s' lacks '%s'", error.message, reason);
 }
@@ -304,15 +299,15 @@ static void check_two_classes(const vit_dataset *set) {
 static void test_faults_of_lists(void **state) {
     (void)state;
     put_pictures("a", 4);
-    put_table("a/metadata.jsonl", "{\"file_name\": \"0.png\", \"labels\": [\"x\", \"y\"]}\n"
-                                  "{\"file_name\": \"1.png\", \"labels\": []}\n"
-                                  "{\"file_name\": \"2.png\", \"labels\": \"y;x\"}\n");
+    put_file("a/metadata.jsonl", "{\"file_name\": \"0.png\", \"labels\": [\"x\", \"y\"]}\n"
+                                 "{\"file_name\": \"1.png\", \"labels\": []}\n"
+                                 "{\"file_name\": \"2.png\", \"labels\": \"y;x\"}\n");
     for (long n = 1;; n++) {
         open_with_fault("a", &lists, n, check_two_classes);
         if (!fault_call()) break;
     }
     assert_int_equal(unlink("a/metadata.jsonl"), 0);
-    put_table("a/train.csv", "file,x,y\n0,1,1\n1,0,0\n2,0,1\n");
+    put_file("a/train.csv", "file,x,y\n0,1,1\n1,0,0\n2,0,1\n");
     for (long n = 1;; n++) {
         open_with_fault("a", &lists, n, check_two_classes);
         if (!fault_call()) break;

@@ -18,14 +18,6 @@ static const vit_dataset_options both = {.need = BOTH, .want = BOTH};
 static const vit_dataset_options test_alone = {.need = VIT_PART_TEST, .want = VIT_PART_TEST};
 static const vit_dataset_options few = {.need = BOTH, .want = BOTH, .empty_classes = true};
 
-static void put_bytes(const char *path, const void *bytes, size_t size) {
-    make_way(path);
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
-
 /* ---- STL-10 ---- */
 
 enum { SIDE = 96, PLANE = SIDE * SIDE };

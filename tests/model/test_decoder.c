@@ -2,6 +2,7 @@
  * same bytes whatever the batch, the threads and the kernels, and whatever comes later in a text.
  */
 #include "tests/support/check.h"
+#include "tests/support/fixture.h"
 #include "tests/support/unit.h"
 #include "vit/base/math.h"
 #include "vit/model/run/generate.h"
@@ -31,21 +32,6 @@ typedef struct subject {
     size_t batch;
 } subject;
 
-static const vit_tensor *find(const vit_tensors *file, const char *group, const char *name) {
-    char full[100];
-    snprintf(full, sizeof full, "%s%s", group, name);
-    const vit_tensor *t = vit_tensors_find(file, full);
-    if (!t) fail_msg("%s: there is no %s", vit_tensors_name(file), full);
-    return t;
-}
-
-static float *floats(const vit_tensors *file, const char *group, const char *name) {
-    const vit_tensor *t = find(file, group, name);
-    float *values = check_floats(t->count);
-    assert_int_equal(vit_tensor_floats(t, values, NULL), VIT_OK);
-    return values;
-}
-
 static int64_t integer(const vit_tensor *t, size_t index) {
     int64_t value;
     assert_true(t->dtype == VIT_I64 && index < t->count);
@@ -54,7 +40,8 @@ static int64_t integer(const vit_tensor *t, size_t index) {
 }
 
 static void read_texts(subject *s, size_t which, const char *name) {
-    const vit_tensor *ids = find(s->file, name, ""), *lengths = find(s->file, name, ".lengths");
+    const vit_tensor *ids = fixture_tensor(s->file, name, ""),
+                     *lengths = fixture_tensor(s->file, name, ".lengths");
     size_t at = 0;
     s->batch = lengths->count;
     s->ids[which] = calloc(ids->count, sizeof **s->ids);
@@ -82,7 +69,7 @@ static void read_weights(subject *s) {
     assert_int_equal(stored, s->table.count);
     for (size_t i = 0; i < s->table.count; i++) {
         const vit_parameter *p = &s->table.rows[i];
-        const vit_tensor *t = find(s->file, "param.", p->name);
+        const vit_tensor *t = fixture_tensor(s->file, "param.", p->name);
         assert_int_equal(t->dims, p->dims);
         assert_memory_equal(t->shape, p->shape, p->dims * sizeof *p->shape);
         assert_int_equal(vit_tensor_floats(t, s->values + p->offset, NULL), VIT_OK);
@@ -105,7 +92,7 @@ static subject subject_new(const char *name) {
     s.gradients = check_floats(s.table.size);
     s.packed.transposed = check_floats(s.table.packed_size);
     read_weights(&s);
-    if (vit_tensors_find(s.file, "input")) s.images = floats(s.file, "input", "");
+    if (vit_tensors_find(s.file, "input")) s.images = fixture_floats(s.file, "input", "");
     assert_int_equal(vit_weights_view(&s.network.weights, c, &s.table, s.values, &s.packed, NULL),
                      VIT_OK);
     assert_int_equal(vit_gradients_view(&s.views, c, &s.table, s.gradients, false, NULL), VIT_OK);
@@ -169,38 +156,18 @@ static double backward(subject *s, vit_exec exec) {
 
 /* ---- against PyTorch ---- */
 
-/* Nothing but rounding: the bias of keys adds the same to all scores of a query. */
-static bool is_zero(const float *got, const float *want, size_t n) {
-    bool zero = true;
-    for (size_t i = 0; i < n; i++) zero = zero && fabsf(got[i]) < 1e-6F && fabsf(want[i]) < 1e-12F;
-    return zero;
-}
-
-static void check_gradients(const subject *s) {
-    for (size_t i = 0; i < s->table.count; i++) {
-        const vit_parameter *p = &s->table.rows[i];
-        float *want = floats(s->file, "grad.", p->name);
-        const float *got = s->gradients + p->offset;
-        const double error = check_difference(got, want, p->count);
-        if (!(error <= 1e-4) && !is_zero(got, want, p->count))
-            fail_msg("%s: gradient of %s is off by %.3g of its largest", vit_tensors_name(s->file),
-                     p->name, error);
-        free(want);
-    }
-}
-
 static void check_pytorch(const char *name, vit_kept kept) {
     subject s = subject_open(name, kept);
-    const vit_tensor *logits = find(s.file, "logits", "");
-    float *want = floats(s.file, "logits", "");
+    const vit_tensor *logits = fixture_tensor(s.file, "logits", "");
+    float *want = fixture_floats(s.file, "logits", "");
     forward(&s, best(1));
     assert_int_equal(logits->shape[0], s.state.decoder->rows);
     assert_true(check_difference(s.state.decoder->head.logits, want, logits->count) <= 1e-5);
     if (kept != VIT_KEPT_NOTHING) {
         double loss;
-        memcpy(&loss, find(s.file, "loss", "")->data, sizeof loss);
+        memcpy(&loss, fixture_tensor(s.file, "loss", "")->data, sizeof loss);
         assert_true(fabs(backward(&s, best(1)) - loss) <= 1e-5 * loss);
-        check_gradients(&s);
+        fixture_check_gradients(s.file, &s.table, s.gradients);
     }
     free(want);
     subject_free(&s);

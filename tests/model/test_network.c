@@ -1,6 +1,7 @@
 /* The whole network: against PyTorch (tests/fixtures/make_networks.py), and the same bytes whatever
  * the batch, its slices, the threads and the kernels. */
 #include "tests/support/check.h"
+#include "tests/support/fixture.h"
 #include "tests/support/unit.h"
 #include "vit/model/run/network.h"
 #include "vit/ops/gemm/gemm.h"
@@ -90,22 +91,6 @@ static vit_tensors *fixture_open(const char *name) {
     return file;
 }
 
-static const vit_tensor *fixture_tensor(const vit_tensors *file, const char *group,
-                                        const char *name) {
-    char full[100];
-    snprintf(full, sizeof full, "%s%s", group, name);
-    const vit_tensor *t = vit_tensors_find(file, full);
-    if (!t) fail_msg("%s: there is no %s", vit_tensors_name(file), full);
-    return t;
-}
-
-static float *fixture_floats(const vit_tensors *file, const char *group, const char *name) {
-    const vit_tensor *t = fixture_tensor(file, group, name);
-    float *values = check_floats(t->count);
-    assert_int_equal(vit_tensor_floats(t, values, NULL), VIT_OK);
-    return values;
-}
-
 static double fixture_double(const vit_tensors *file, const char *name, size_t index) {
     const vit_tensor *t = fixture_tensor(file, name, "");
     assert_true(t->dtype == VIT_F64 && index < t->count);
@@ -152,26 +137,6 @@ static double gradient_norm(const subject *n) {
     return sqrt(sum);
 }
 
-/* Nothing but rounding: the bias of a key's norm adds the same to all scores of a query. */
-static bool is_zero(const float *got, const float *want, size_t n) {
-    bool zero = true;
-    for (size_t i = 0; i < n; i++) zero = zero && fabsf(got[i]) < 1e-6F && fabsf(want[i]) < 1e-12F;
-    return zero;
-}
-
-static void check_gradients(const subject *n, const vit_tensors *file) {
-    for (size_t i = 0; i < n->table.count; i++) {
-        const vit_parameter *p = &n->table.rows[i];
-        float *want = fixture_floats(file, "grad.", p->name);
-        const float *got = n->gradients + p->offset;
-        const double error = check_difference(got, want, p->count);
-        if (!(error <= 1e-4) && !is_zero(got, want, p->count))
-            fail_msg("%s: gradient of %s is off by %.3g of its largest", vit_tensors_name(file),
-                     p->name, error);
-        free(want);
-    }
-}
-
 static void test_pytorch(void **state) {
     vit_tensors *file = fixture_open(*state);
     subject n = fixture_subject(file);
@@ -188,7 +153,7 @@ static void test_pytorch(void **state) {
     assert_true(check_difference(n.state.head.logits, logits, batch * c->classes) <= 1e-5);
     const double loss = backward(&n, best(1), labels, 0, batch);
     assert_true(fabs(loss - fixture_double(file, "loss", 0)) <= 1e-5 * loss);
-    check_gradients(&n, file);
+    fixture_check_gradients(file, &n.table, n.gradients);
     float *const all[] = {input, logits, keep};
     for (size_t i = 0; i < 3; i++) free(all[i]);
     free(labels);

@@ -5,10 +5,9 @@
 #include "tests/support/check.h"
 #include "tests/support/problem.h"
 #include "tests/support/scratch.h"
+#include "tests/support/small_model.h"
 #include "tests/support/truth.h"
 #include "tests/support/unit.h"
-#include "vit/base/sys.h"
-#include "vit/image/prepare/preprocess.h"
 #include "vit/weights/published.h"
 #include <float.h>
 #include <math.h>
@@ -191,25 +190,19 @@ static void test_threads(void **state) {
 /* ---- names ---- */
 
 static void make_model(vit_activation f) {
-    vit_model_file m = {.config = vit_config_default()};
-    char json[256];
+    char changes[60];
     vit_error error;
-    snprintf(json, sizeof json,
-             "{\"image\": [8, 8], \"channels\": 3, \"patch\": 4, \"dim\": 6, \"depth\": 1, "
-             "\"heads\": 2, \"mlp\": 10, \"classes\": 3, \"activation\": \"%s\"}",
-             vit_activations[f].name);
-    const char *list = "[{\"op\": \"rgb\"}, {\"op\": \"resize\", \"shorter\": 10, \"filter\": "
-                       "\"bicubic\", \"crop_share\": 0.8}, {\"op\": \"center_crop\", "
-                       "\"height\": 8, \"width\": 8}, {\"op\": \"normalize\", \"mean\": [0.5, 0.5, "
-                       "0.5], \"std\": [0.5, 0.5, 0.5]}]";
-    if (vit_config_read(&m.config, json, "config", &error) != VIT_OK ||
-        vit_table_new(&m.table, &m.config, &error) != VIT_OK ||
-        vit_preprocessing_read(&m.preprocessing, list, "list", &error) != VIT_OK)
-        fail_msg("%s", error.message);
+    snprintf(changes, sizeof changes, "{\"activation\": \"%s\"}", vit_activations[f].name);
+    vit_model_file m =
+        small_model("{\"image\": [8, 8], \"channels\": 3, \"patch\": 4, \"dim\": 6, "
+                    "\"depth\": 1, \"heads\": 2, \"mlp\": 10, \"classes\": 3}",
+                    changes,
+                    "[{\"op\": \"rgb\"}, {\"op\": \"resize\", \"shorter\": 10, "
+                    "\"filter\": \"bicubic\", \"crop_share\": 0.8}, {\"op\": "
+                    "\"center_crop\", \"height\": 8, \"width\": 8}, {\"op\": "
+                    "\"normalize\", \"mean\": [0.5, 0.5, 0.5], \"std\": [0.5, 0.5, 0.5]}]",
+                    NULL, "{}");
     assert_int_equal(m.config.activation, f);
-    m.values = vit_alloc(m.table.size, sizeof(float));
-    m.recipe = vit_strdup("{}");
-    assert_non_null(m.values);
     if (vit_model_file_save("model.safetensors", &m, &error) != VIT_OK)
         fail_msg("%s", error.message);
     vit_model_file_clear(&m);

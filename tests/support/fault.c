@@ -41,9 +41,7 @@ void fault_trickle(bool on) {
 
 /* Whether this call is the one that must fail; then sets errno. */
 static bool fails(const char *name, int number) {
-    if (!armed || atomic_fetch_add(&count, 1) + 1 != target) {
-        return false;
-    }
+    if (!armed || atomic_fetch_add(&count, 1) + 1 != target) return false;
     failed = name;
     errno = number;
     return true;
@@ -57,9 +55,7 @@ static bool off(void) {
 }
 
 static bool interrupted(size_t *size) {
-    if (!trickling) {
-        return false;
-    }
+    if (!trickling) return false;
     if (atomic_fetch_add(&trickled, 1) % 2 == 0) {
         errno = EINTR;
         return true;

@@ -2,9 +2,21 @@
 #ifndef VIT_TESTS_SUPPORT_FIXTURE_H
 #define VIT_TESTS_SUPPORT_FIXTURE_H
 
+#include "vit/model/parameters.h"
+#include "vit/tensors/tensors.h"
+
 #include <jansson.h>
 
 /* Reads a JSON file; freed by json_decref. The test fails if it cannot be read. */
 json_t *read_json(const char *path);
+
+/* The tensor GROUP NAME of a file, and its numbers, freed by free; the test fails if it is missing.
+ */
+const vit_tensor *fixture_tensor(const vit_tensors *file, const char *group, const char *name);
+float *fixture_floats(const vit_tensors *file, const char *group, const char *name);
+
+/* The test fails unless the gradients are those in the file, "grad." and the parameter's name. */
+void fixture_check_gradients(const vit_tensors *file, const vit_table *table,
+                             const float *gradients);
 
 #endif

@@ -5,25 +5,12 @@
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* ---- files ---- */
 
-void make_way(const char *path) {
-    char part[256];
-    for (const char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
-        assert_int_equal(vit_make_directory(part, NULL), VIT_OK);
-    }
-}
-
 void put_built_png(const char *path, png_builder *png) {
-    make_way(path);
-    FILE *file = fopen(path, "wb");
-    if (file == NULL) fail_msg("%s: %s", path, strerror(errno));
-    assert_int_equal(fwrite(png->bytes, 1, png->size, file), png->size);
-    assert_int_equal(fclose(file), 0);
+    put_bytes(path, png->bytes, png->size);
 }
 
 void put_png(const char *path, uint32_t width, uint32_t height, uint8_t red, uint8_t green,

@@ -5,9 +5,6 @@
 #include "datasets/dataset.h"
 #include "tests/support/pictures.h"
 
-/* Makes the directories of a path, up to its last '/'. */
-void make_way(const char *path);
-
 /* Writes the PNG file of a builder, and makes its directories. */
 void put_built_png(const char *path, png_builder *png);
 

@@ -1,5 +1,6 @@
 #include "tests/support/scratch.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,11 +34,25 @@ int leave_directory(void **state) {
     return chdir("/") != 0 || system(command) != 0;
 }
 
-void put_file(const char *path, const char *text) {
+void make_way(const char *path) {
+    char part[256];
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+        if (slash == path) continue;
+        snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
+        assert_int_equal(vit_make_directory(part, NULL), VIT_OK);
+    }
+}
+
+void put_bytes(const char *path, const void *bytes, size_t size) {
+    make_way(path);
     FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
+    if (!file) fail_msg("%s: %s", path, strerror(errno));
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
     assert_int_equal(fclose(file), 0);
+}
+
+void put_file(const char *path, const char *text) {
+    put_bytes(path, text, strlen(text));
 }
 
 void assert_content(const char *path, const char *expected) {
@@ -60,7 +75,6 @@ size_t count_entries(void) {
 
 void assert_says(const vit_error *error, vit_status status, const char *a, const char *b) {
     assert_int_equal(error->status, status);
-    if (strstr(error->message, a) == NULL || strstr(error->message, b) == NULL) {
+    if (strstr(error->message, a) == NULL || strstr(error->message, b) == NULL)
         fail_msg("\"%s\" lacks \"%s\" or \"%s\"", error->message, a, b);
-    }
 }

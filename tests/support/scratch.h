@@ -16,7 +16,11 @@ int enter_directory(void **state);
 int enter_memory(void **state);
 int leave_directory(void **state);
 
-/* Writes a file with this text. */
+/* Makes the directories of a path, up to its last '/'. */
+void make_way(const char *path);
+
+/* Write a file with these bytes, or this text, and make its directories. */
+void put_bytes(const char *path, const void *bytes, size_t size);
 void put_file(const char *path, const char *text);
 
 /* The test fails unless the file is exactly this text, of at most 4000 bytes. */

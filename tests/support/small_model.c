@@ -14,9 +14,9 @@ vit_model_file small_model(const char *sizes, const char *changes, const char *p
         fail_msg("%s", error.message);
     m.values = vit_alloc(m.table.size, sizeof(float));
     m.recipe = vit_strdup(recipe);
-    m.labels = vit_alloc(3, sizeof *m.labels);
-    assert_true(m.values && m.recipe && m.labels);
-    memcpy(m.labels, labels, 3 * sizeof *labels);
+    m.labels = labels ? vit_alloc(3, sizeof *m.labels) : NULL;
+    assert_true(m.values && m.recipe && !m.labels == !labels);
+    if (labels) memcpy(m.labels, labels, 3 * sizeof *labels);
     vit_table_init(1, m.values, &m.table, VIT_INIT_TORCH, 7);
     return m;
 }

@@ -215,10 +215,7 @@ static vit_bytes read_checkpoint(uint64_t step) {
 static void write_checkpoint(uint64_t step, const uint8_t *data, size_t size) {
     char path[64];
     path_of(path, step);
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(data, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
+    put_bytes(path, data, size);
 }
 
 static size_t said;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/support/scratch.h"
+#include "tests/support/small_model.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/vit.h"
@@ -12,24 +13,17 @@
 
 /* A small model without names. */
 static void save_model(size_t classes) {
-    vit_model_file m = {.config = vit_config_default()};
+    char changes[40];
     vit_error error;
-    char sizes[200];
-    snprintf(sizes, sizeof sizes,
-             "{\"image\": [8, 8], \"channels\": 3, \"patch\": 4, \"dim\": 6, \"depth\": 1, "
-             "\"heads\": 2, \"mlp\": 10, \"classes\": %zu}",
-             classes);
-    const char *list = "[{\"op\": \"rgb\"}, {\"op\": \"resize\", \"height\": 8, \"width\": 8, "
-                       "\"filter\": \"bilinear\"}, {\"op\": \"normalize\", \"mean\": [0.5, 0.5, "
-                       "0.5], \"std\": [0.5, 0.5, 0.5]}]";
-    if (vit_config_read(&m.config, sizes, "sizes", &error) != VIT_OK ||
-        vit_table_new(&m.table, &m.config, &error) != VIT_OK ||
-        vit_preprocessing_read(&m.preprocessing, list, "list", &error) != VIT_OK)
-        fail_msg("%s", error.message);
-    m.values = vit_alloc(m.table.size, sizeof(float));
-    m.recipe = vit_strdup("{}");
-    assert_non_null(m.values);
-    vit_table_init(1, m.values, &m.table, VIT_INIT_TORCH, 7);
+    snprintf(changes, sizeof changes, "{\"classes\": %zu}", classes);
+    vit_model_file m =
+        small_model("{\"image\": [8, 8], \"channels\": 3, \"patch\": 4, \"dim\": 6, "
+                    "\"depth\": 1, \"heads\": 2, \"mlp\": 10}",
+                    changes,
+                    "[{\"op\": \"rgb\"}, {\"op\": \"resize\", \"height\": 8, \"width\": "
+                    "8, \"filter\": \"bilinear\"}, {\"op\": \"normalize\", \"mean\": [0.5, "
+                    "0.5, 0.5], \"std\": [0.5, 0.5, 0.5]}]",
+                    NULL, "{}");
     if (vit_model_file_save("model.safetensors", &m, &error) != VIT_OK)
         fail_msg("%s", error.message);
     vit_model_file_clear(&m);
