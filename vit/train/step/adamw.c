@@ -21,8 +21,8 @@ vit_status vit_chunks_new(vit_chunks *out, const vit_table *table, const vit_rec
                           vit_error *error) {
     size_t most = 0;
     for (size_t i = 0; i < table->count; i++) most += vit_ceil_div(table->rows[i].count, VIT_CHUNK);
-    *out = (vit_chunks){vit_alloc(most, sizeof *out->list), 0, table->size,
-                        vit_alloc(most, sizeof *out->squares)};
+    *out = (vit_chunks){.list = vit_alloc(most, sizeof *out->list),
+                        .squares = vit_alloc(most, sizeof *out->squares)};
     if (!out->list || !out->squares) {
         vit_chunks_free(out);
         return vit_fail_memory(error, "the optimiser's chunks", most * sizeof *out->list);
