@@ -51,12 +51,15 @@ static void test_bound_threads_are_as_many(void **state) {
                                     "OMP_PLACES=threads",
                                     "OMP_PLACES=cores",
                                     affinity};
+    /* without the files that name the cores, as some roots are, OpenMP knows the last one only */
+    const bool known = access("/sys/devices/system/cpu/cpu0/topology", R_OK) == 0;
     const int most = ask("", "default");
     assert_int_equal(most, vit_threads_most());
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         if (ask(settings[i], "default") != most) fail_msg("%s: not %d threads", settings[i], most);
         /* and each of them runs where no other does */
-        if (ask(settings[i], "places") != most) fail_msg("%s: threads share", settings[i]);
+        if ((known || settings[i] == affinity) && ask(settings[i], "places") != most)
+            fail_msg("%s: threads share", settings[i]);
     }
 }
 
