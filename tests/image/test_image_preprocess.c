@@ -116,6 +116,42 @@ static void prepares_as_the_libraries_do(void **state) {
     assert_int_equal(count, 264);
 }
 
+/* A decoded picture of 20 x 30 in floating point, whole or row by row. */
+static vit_image prepare_floats(const vit_bytes *bytes, const char *text, bool by_rows) {
+    const vit_preprocessing list = read_list(text);
+    vit_image whole = {0}, out;
+    vit_error error;
+    vit_status status;
+    if (by_rows) {
+        status = vit_preprocess_bytes(&out, bytes->data, bytes->size, "a picture", &list, 20, 30, 3,
+                                      NULL, &error);
+    } else {
+        status = vit_image_decode(&whole, bytes->data, bytes->size, "a picture", &error);
+        if (status == VIT_OK) status = vit_preprocess(&out, &whole, &list, 20, 30, 3, NULL, &error);
+        vit_image_free(&whole);
+    }
+    if (status != VIT_OK) fail_msg("%s", error.message);
+    assert_non_null(out.floats);
+    return out;
+}
+
+static void floats_survive_reading_by_rows(void **state) {
+#define FLOATS "\"filter\": \"bilinear\", \"arithmetic\": \"float\"}, "
+    static const char *const lists[] = {
+        "[{\"op\": \"resize\", \"height\": 20, \"width\": 30, " FLOATS HALF "]",
+        "[{\"op\": \"resize\", \"height\": 23, \"width\": 31, " FLOATS
+        "{\"op\": \"center_crop\", \"height\": 20, \"width\": 30}, " HALF "]"};
+    vit_bytes bytes = read_fixture("image_progressive.jpg");
+    for (size_t i = 0; i < 2; i++) {
+        vit_image whole = prepare_floats(&bytes, lists[i], false);
+        vit_image by_rows = prepare_floats(&bytes, lists[i], true);
+        assert_memory_equal(by_rows.floats, whole.floats, sizeof(float[20 * 30 * 3]));
+        vit_image_free(&whole);
+        vit_image_free(&by_rows);
+    }
+    vit_free(bytes.data);
+}
+
 /* A column of pixels that know where they are; outside is 0. */
 static void check_crop(size_t size, size_t crop, const char *rounding, int offset) {
     char json[256];
@@ -374,6 +410,7 @@ static void crops_outside_are_black(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prepares_as_the_libraries_do),
+        cmocka_unit_test(floats_survive_reading_by_rows),
         cmocka_unit_test(crops_where_the_libraries_do),
         cmocka_unit_test(lists_survive_writing),
         cmocka_unit_test(refuses_bad_lists),

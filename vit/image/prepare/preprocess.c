@@ -143,9 +143,7 @@ static vit_status run(vit_image *out, const vit_image *in, const vit_preprocessi
         vit_image_free(&current);
         return status;
     }
-    if (!current.pixels)
-        return vit_image_from_pixels(out, in->pixels, width, height, channels, width * channels,
-                                     error);
+    if (!current.pixels) return vit_image_crop(out, in, 0, 0, width, height, NULL, error);
     *out = current;
     return VIT_OK;
 }
