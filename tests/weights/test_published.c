@@ -437,9 +437,9 @@ static void test_config_silent(void **state) {
     refuse(&s, VIT_ERROR_ARGUMENT, "\"heads\" 12 does not divide \"dim\" 20", "config.json");
     s = take("hf_4");
     refuse(&s, VIT_ERROR_UNSUPPORTED, "how pictures are prepared", "add \"preprocessing\"");
-    s = take("hf_4");
-    json_object_set_new(s.config, "model_type", json_string("swin"));
-    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"model_type\" \"swin\" is not supported", "windows");
+    s = take("hf_beit");
+    json_object_set_new(s.config, "image_size", json_pack("[i, i]", 24, 16));
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "of square pictures", "\"image_size\" is [24, 16]");
 }
 
 static void test_no_config(void **state) {

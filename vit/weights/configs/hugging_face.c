@@ -191,11 +191,14 @@ static vit_status read_beit(vit_their_config *d, const json_t *own, const json_t
                                   {"use_mean_pooling", .flag = &mean}};
     const vit_status status = vit_read_keys(keys, VIT_COUNT(keys), d, own, error);
     if (status != VIT_OK) return status;
-    if (d->is_backbone || (blocks && shared))
+    const size_t patch = vit_max(d->said.patch, 1);
+    const bool square = d->said.height / patch == d->said.width / patch;
+    if (d->is_backbone || (blocks && shared) || ((blocks || shared) && !square))
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: of BEiT's networks only classifiers are supported, with a relative "
-                        "position bias of each block or one for all",
-                        d->name);
+                        "position bias of each block or one for all, and then of square pictures; "
+                        "\"image_size\" is [%zu, %zu]",
+                        d->name, d->said.height, d->said.width);
     VIT_SAY(d, positions, learned ? VIT_POSITIONS_LEARNED : VIT_POSITIONS_NONE);
     VIT_SAY(d, relative,
             blocks   ? VIT_RELATIVE_BLOCKS
