@@ -15,7 +15,7 @@ from PIL import Image
 CLASSIFY = pathlib.Path(__file__).resolve().parent.parent / "build/bin/vit-classify"
 # the classes of vit/weights/configs/hugging_face.c, and the sides of what they make by default
 SIDES = {"ViT": 224, "DeiT": 224, "Beit": 224, "CLIP": 224, "Bit": 224, "ConvNext": 384,
-         "Siglip": 224, "DINOv3ViT": 224}
+         "Siglip": 224, "DINOv3ViT": 224, "Tipsv2": 448}
 BOUND = 2e-5  # of the largest logit
 
 
@@ -89,7 +89,7 @@ def compare(directory, model, name, keys, r):
 
 
 def endings(kind):
-    return [""] if kind == "DINOv3ViT" else ["", "Pil"]
+    return [""] if kind in ("DINOv3ViT", "Tipsv2") else ["", "Pil"]
 
 
 def main():

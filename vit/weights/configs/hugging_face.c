@@ -328,8 +328,8 @@ typedef struct processor {
     bool has_crop_pct; /* up to 383 the shorter side becomes size / crop_pct, and the middle is cut
                           out; from 384 on pictures are stretched */
     vit_filter filter; /* "resample" */
-    size_t means;      /* "image_mean" and "image_std": 0: .5, 1: CLIP's, 2: ImageNet's, 3: pixels
-                          are not normalised */
+    size_t means;      /* "image_mean" and "image_std": 0: .5, 1: CLIP's, 2: ImageNet's, 3: none, as
+                          "do_normalize" is false */
     bool in_float;     /* pixels are rescaled before they are resized, and are not rounded then */
 } processor;
 
@@ -391,18 +391,20 @@ static vit_status check_keys(const vit_their_config *d, json_t *object, vit_erro
 }
 
 /* "resample", by the numbers that PIL gives the filters. */
-static vit_status read_filter(vit_their_config *d, const json_t *object, vit_error *error) {
+static vit_status read_filter(vit_their_config *d, const processor *c, const json_t *object,
+                              vit_error *error) {
     static const vit_filter filters[] = {VIT_FILTER_NEAREST,  VIT_FILTER_LANCZOS,
                                          VIT_FILTER_BILINEAR, VIT_FILTER_BICUBIC,
                                          VIT_FILTER_BOX,      VIT_FILTER_HAMMING};
     size_t number = 0;
-    while (filters[number] != d->prepare.filter) number++;
+    while (filters[number] != c->filter) number++;
     const vit_status status = vit_read_size(&number, d, object, "resample", error);
     if (status != VIT_OK) return status;
-    if (number >= sizeof filters / sizeof *filters)
-        return vit_fail(error, VIT_ERROR_FORMAT,
-                        "%s: expected \"resample\", a number of 0 to 5: 2 is bilinear, 3 bicubic",
-                        d->name);
+    if (number >= VIT_COUNT(filters) || (c->in_float && number != 2 && number != 3))
+        return vit_fail(
+            error, VIT_ERROR_UNSUPPORTED,
+            "%s: \"resample\" %zu is not supported, expected %s: 2 is bilinear, 3 bicubic", d->name,
+            number, c->in_float ? "2 or 3" : "0 to 5");
     d->prepare.filter = filters[number];
     return VIT_OK;
 }
@@ -470,7 +472,7 @@ static vit_status read_mean(vit_their_config *d, const processor *c, const json_
         {{0, 0, 0}, {1, 1, 1}}};
     vit_prepare *p = &d->prepare;
     bool found;
-    int normalizes = true;
+    int normalizes = c->means < 3;
     for (size_t i = 0; i < 3; i++) {
         p->mean[i] = usual[c->means][0][i];
         p->std[i] = usual[c->means][1][i];
@@ -534,9 +536,11 @@ static vit_status read_steps(vit_their_config *d, const processor *c, json_t *ob
                         "%s: \"do_resize\" false is not supported: pictures of another size than "
                         "the network's could not be answered",
                         d->name);
-    d->prepare.filter = c->filter;
+    if (c->in_float && d->prepare.rescale == 1)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"do_rescale\" false is not supported",
+                        d->name);
     status = read_size(d, c, object, error);
-    if (status == VIT_OK) status = read_filter(d, object, error);
+    if (status == VIT_OK) status = read_filter(d, c, object, error);
     if (status == VIT_OK) status = read_crop(d, c, object, error);
     return status == VIT_OK ? read_mean(d, c, object, error) : status;
 }
