@@ -61,11 +61,7 @@ float *vit_arena_floats(vit_arena *arena, size_t count) {
     return vit_arena_take(arena, bytes);
 }
 
-size_t vit_arena_mark(const vit_arena *arena) {
-    return arena->used;
-}
-
-void vit_arena_reset(vit_arena *arena, size_t mark) {
-    if (arena->base) ASAN_POISON_MEMORY_REGION(arena->base + mark, arena->used - mark);
-    arena->used = mark;
+void vit_arena_reset(vit_arena *arena) {
+    ASAN_POISON_MEMORY_REGION(arena->base, arena->used);
+    arena->used = 0;
 }

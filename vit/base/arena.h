@@ -2,9 +2,8 @@
  *
  *     vit_arena arena;
  *     vit_arena_init(&arena, bytes, "a training slice", error);
- *     size_t mark = vit_arena_mark(&arena);
  *     float *x = vit_arena_floats(&arena, rows * dim);   // NULL when it is full
- *     vit_arena_reset(&arena, mark);                     // x is gone
+ *     vit_arena_reset(&arena);                           // x is gone
  *     vit_arena_free(&arena);
  *
  * An arena that only counts (vit_arena_count) tells how much memory code will take from an arena:
@@ -43,8 +42,7 @@ vit_status vit_arena_fit(vit_arena *arena, void (*carve)(vit_arena *arena, void 
 void *vit_arena_take(vit_arena *arena, size_t bytes);
 float *vit_arena_floats(vit_arena *arena, size_t count);
 
-/* The current position, to which vit_arena_reset returns: everything taken since is given back. */
-size_t vit_arena_mark(const vit_arena *arena);
-void vit_arena_reset(vit_arena *arena, size_t mark);
+/* Everything that was taken is given back. */
+void vit_arena_reset(vit_arena *arena);
 
 #endif

@@ -174,7 +174,7 @@ static vit_status make_operands(operands *o, const bench *b, vit_arena *arena, v
     vit_random r = vit_random_start(0, VIT_RANDOM_TEST, 2, 0);
     float *values = vit_arena_floats(arena, count);
     for (size_t i = 0; i < count; i++) values[i] = (float)(vit_random_uniform(&r) * 2 - 1);
-    vit_arena_reset(arena, 0);
+    vit_arena_reset(arena);
     carve(o, arena);
     return VIT_OK;
 }
