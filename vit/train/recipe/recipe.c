@@ -89,54 +89,42 @@ vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error) {
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\" is %s, expected 0 to %s", numbers[i].key,
                         vit_format_double(found, value), vit_format_double(high, numbers[i].high));
     }
-    if (recipe->lr == 0)
-        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"lr\" is 0, expected more than 0, to 100");
-    if (recipe->batch < 1 || recipe->batch > 65536)
-        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"batch\" is %zu, expected 1 to 65536",
-                        recipe->batch);
-    if (recipe->augment.shift > 64)
-        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"shift\" is %zu, expected 0 to 64 pixels",
-                        recipe->augment.shift);
-    if (recipe->lanes > VIT_RECIPE_LANES || (recipe->lanes & (recipe->lanes - 1)) != 0)
-        return vit_fail(
-            error, VIT_ERROR_ARGUMENT,
-            "\"lanes\" is %zu, expected a power of two up to %d, or 0: by the network's "
-            "size",
-            recipe->lanes, VIT_RECIPE_LANES);
-    const double alphas[] = {recipe->mixup, recipe->cutmix};
-    for (size_t i = 0; i < 2; i++) {
-        char found[32];
-        if (alphas[i] <= 0 || alphas[i] >= .01) continue;
-        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\" is %s, expected 0, or .01 to 4",
-                        i == 0 ? "mixup" : "cutmix", vit_format_double(found, alphas[i]));
-    }
-    if (recipe->distill_temperature < .1) {
-        char found[32];
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "\"distill_temperature\" is %s, expected .1 to 100",
-                        vit_format_double(found, recipe->distill_temperature));
-    }
-    if (recipe->val >= 1 ? recipe->val > 1e9 || recipe->val != floor(recipe->val)
-                         : !(recipe->val >= 0) && recipe->val != -1) {
-        char found[32];
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "\"val\" is %s, expected a whole number of pictures, or a share from 0 to "
-                        "less than 1",
-                        vit_format_double(found, recipe->val));
-    }
-    if (recipe->repeats < 1 || recipe->repeats > 64)
-        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"repeats\" is %zu, expected 1 to 64",
-                        recipe->repeats);
     const vit_augmentation *a = &recipe->augment;
-    if (a->crop > 0 &&
-        (a->shift > 0 || a->rotate > 0 || a->scale > 0 || a->shear > 0 || a->elastic > 0))
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "\"crop\" takes the place of \"shift\", \"rotate\", \"scale\", \"shear\" "
-                        "and \"elastic\": leave these out, or that");
-    if (recipe->layer_decay > 0 && recipe->layer_decay <= 1) return VIT_OK;
-    char found[32];
-    return vit_fail(error, VIT_ERROR_ARGUMENT, "\"layer_decay\" is %s, expected more than 0, to 1",
-                    vit_format_double(found, recipe->layer_decay));
+    const double mixup = recipe->mixup, cutmix = recipe->cutmix, val = recipe->val;
+    const size_t lanes = recipe->lanes;
+    const struct {
+        const char *key;
+        double value;
+        bool holds;
+        const char *expected;
+    } rules[] = {{"lr", recipe->lr, recipe->lr > 0, "more than 0, to 100"},
+                 {"batch", (double)recipe->batch, recipe->batch >= 1 && recipe->batch <= 65536,
+                  "1 to 65536"},
+                 {"shift", (double)a->shift, a->shift <= 64, "0 to 64 pixels"},
+                 {"lanes", (double)lanes, lanes <= VIT_RECIPE_LANES && (lanes & (lanes - 1)) == 0,
+                  "a power of two up to 1024, or 0: by the network's size"},
+                 {"mixup", mixup, mixup == 0 || mixup >= .01, "0, or .01 to 4"},
+                 {"cutmix", cutmix, cutmix == 0 || cutmix >= .01, "0, or .01 to 4"},
+                 {"distill_temperature", recipe->distill_temperature,
+                  recipe->distill_temperature >= .1, ".1 to 100"},
+                 {"val", val, val >= 1 ? val <= 1e9 && val == floor(val) : val >= 0 || val == -1,
+                  "a whole number of pictures, or a share from 0 to less than 1"},
+                 {"repeats", (double)recipe->repeats, recipe->repeats >= 1 && recipe->repeats <= 64,
+                  "1 to 64"},
+                 {"layer_decay", recipe->layer_decay,
+                  recipe->layer_decay > 0 && recipe->layer_decay <= 1, "more than 0, to 1"}};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        char found[32];
+        if (rules[i].holds) continue;
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\" is %s, expected %s", rules[i].key,
+                        vit_format_double(found, rules[i].value), rules[i].expected);
+    }
+    if (a->crop == 0 ||
+        (a->shift == 0 && a->rotate == 0 && a->scale == 0 && a->shear == 0 && a->elastic == 0))
+        return VIT_OK;
+    return vit_fail(error, VIT_ERROR_ARGUMENT,
+                    "\"crop\" takes the place of \"shift\", \"rotate\", \"scale\", \"shear\" and "
+                    "\"elastic\": leave these out, or that");
 }
 
 size_t vit_recipe_val(const vit_recipe *recipe, size_t count) {
