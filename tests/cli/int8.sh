@@ -37,7 +37,7 @@ run 0 "" "" vit-convert eight.safetensors wide.safetensors
 run 0 "" "" vit-convert --dtype int8 wide.safetensors again.safetensors
 answers got again.safetensors
 check "they are found again in floats" cmp got want
-run 0 '"gradient"' "weights are in 8 bits: maps and their probabilities are those" \
+run 0 '"gradient"' "weights are in int8: maps and their probabilities are those" \
     vit-explain --model eight.safetensors --method gradient --json a.png
 mv out eight.map
 run 0 '"gradient"' "" vit-explain --model wide.safetensors --method gradient --json a.png

@@ -81,6 +81,8 @@ AFTER vit/lecture/matrices.c the one section that hands nothing on
 ONE vit/lecture/matrices.c whether it is a vector
 VIT_HEAD_LINEAR vit/api/teaching_model.c the one head that is taught
 VIT_TREE_TRAIN datasets/tree_check.c whether pictures of the part train
+VIT_PRECISION_F32 vit/cli/vit-explain.c whether the weights are floats
+VIT_PRECISION_F32 vit/cli/vit-info.c the same
 VIT_PRECISION_F32 vit/train/open.c the value that an option has when it is not given
 VIT_PRECISION_F32 vit/api/model.c the same
 VIT_PRECISION_F32 vit/weights/file/store.c the same

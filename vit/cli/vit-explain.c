@@ -185,16 +185,11 @@ static vit_status open_explainer(explainer *e, vit_error *error) {
     if (status == VIT_OK) status = vit_session_new(&e->session, e->model, &choice, error);
     if (status != VIT_OK) return status;
     e->info = vit_model_describe(e->model);
-    switch (e->info.precision) {
-    case VIT_PRECISION_INT8:
-        vit_say(&command, "note: the model's weights are in 8 bits: maps and their probabilities "
-                          "are those of these weights in float32");
-        break;
-    case VIT_PRECISION_F32:
-    case VIT_PRECISION_BF16:
-    case VIT_PRECISION_COUNT:
-        break;
-    }
+    if (e->info.precision != VIT_PRECISION_F32)
+        vit_say(&command,
+                "note: the model's weights are in %s: maps and their probabilities are those of "
+                "these weights in float32",
+                vit_precision_names[e->info.precision]);
     const size_t bytes = e->info.height * e->info.width * e->info.channels;
     e->pixels = vit_alloc(bytes, 1);
     e->values = vit_alloc(bytes, sizeof *e->values);

@@ -262,16 +262,10 @@ static void add_probabilities(vit_string *text, const vit_model_info *m) {
 }
 
 static void add_precision(vit_string *text, vit_precision precision) {
-    switch (precision) {
-    case VIT_PRECISION_INT8:
-        add_title(text, "answers");
-        vit_string_add(text, "in int8, as the weights of the blocks are stored\n");
-        break;
-    case VIT_PRECISION_F32:
-    case VIT_PRECISION_BF16:
-    case VIT_PRECISION_COUNT:
-        break;
-    }
+    if (precision == VIT_PRECISION_F32) return;
+    add_title(text, "answers");
+    vit_string_add(text, "in %s, as the weights of the blocks are stored\n",
+                   vit_precision_names[precision]);
 }
 
 static void add_model(vit_string *text, const subject *s) {
