@@ -258,10 +258,18 @@ static size_t choose_nearest(size_t *taken, size_t to, size_t from, vit_arithmet
     const float torch_step = (float)from / (float)to;
     double at = 0.5 * step;
     size_t count = 0;
-    for (; count < to && (size_t)at < from; at += step) taken[count++] = (size_t)at;
-    for (size_t i = 0; arithmetic == VIT_ARITHMETIC_TORCH && i < to; i++)
-        taken[i] = vit_min((size_t)(((float)i + 0.5F) * torch_step), from - 1);
-    return arithmetic == VIT_ARITHMETIC_TORCH ? to : count;
+    switch (arithmetic) {
+    case VIT_ARITHMETIC_TORCH:
+        for (; count < to; count++)
+            taken[count] = vit_min((size_t)(((float)count + 0.5F) * torch_step), from - 1);
+        break;
+    case VIT_ARITHMETIC_PILLOW:
+    case VIT_ARITHMETIC_FLOAT:
+    case VIT_ARITHMETIC_COUNT:
+        for (; count < to && (size_t)at < from; at += step) taken[count++] = (size_t)at;
+        break;
+    }
+    return count;
 }
 
 /* Samples past the end stay 0. */
