@@ -6,13 +6,6 @@
 given_model
 given_pictures
 
-# answers FILE MODEL OPTION...
-answers() {
-    out=$1 model=$2
-    shift 2
-    vit-classify --model "$model" --json --logits "$@" a.png b.png >"$out"
-}
-
 # same NAME COMMAND...: it writes the same of `half` and of `wide`, which take the place of MODEL.
 same() {
     name=$1

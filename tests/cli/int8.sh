@@ -5,13 +5,6 @@
 given_model
 given_pictures
 
-# answers FILE MODEL OPTION...
-answers() {
-    out=$1 model=$2
-    shift 2
-    vit-classify --model "$model" --json --logits "$@" a.png b.png a.png >"$out"
-}
-
 run 0 "" "" vit-convert --dtype int8 digits.safetensors eight.safetensors
 check "the file is less than half" \
     test $(($(wc -c <eight.safetensors) * 2)) -lt "$(wc -c <digits.safetensors)"

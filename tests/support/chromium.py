@@ -324,6 +324,19 @@ class Page:
         return [r for r in self.requests if r != self.url and not r.startswith(tuple(allowed))]
 
 
+checks = 0
+
+
+def check(what, holds, found=""):
+    """A line of TAP; the program ends at the first that does not hold."""
+    global checks
+    checks += 1
+    print(f"{'ok' if holds else 'not ok'} {checks} - {what}" + ("" if holds else f": {found}"),
+          flush=True)
+    if not holds:
+        sys.exit(1)
+
+
 def step(page, name, value, wrong):
     if name == "size":
         page.size(*map(int, value.split("x")))

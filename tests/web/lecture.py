@@ -7,10 +7,9 @@ import subprocess
 import sys
 
 sys.path.insert(0, "tests/support")
-from chromium import Browser, find  # noqa: E402
+from chromium import Browser, check, find  # noqa: E402
 
 BUILD = os.environ.get("BUILD", "build")
-number = 0
 
 HASHES = """(async () => {
     const hex = async (m) => Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256",
@@ -21,15 +20,6 @@ HASHES = """(async () => {
             .join("\\t"));
     return lines.join("\\n");
 })()"""
-
-
-def check(what, holds, found=""):
-    global number
-    number += 1
-    print(f"{'ok' if holds else 'not ok'} {number} - {what}" + ("" if holds else f": {found}"),
-          flush=True)
-    if not holds:
-        sys.exit(1)
 
 
 def same_bytes(page, digit):

@@ -14,20 +14,10 @@ import threading
 import time
 
 sys.path.insert(0, "tests/support")
-from chromium import Browser, find  # noqa: E402
+from chromium import Browser, check, find  # noqa: E402
 
 STEPS = sys.argv[1] if sys.argv[1:] else "50"
 BIN = os.path.join(os.environ.get("BUILD", "build"), "bin")
-number = 0
-
-
-def check(what, holds, found=""):
-    global number
-    number += 1
-    print(f"{'ok' if holds else 'not ok'} {number} - {what}" + ("" if holds else f": {found}"),
-          flush=True)
-    if not holds:
-        sys.exit(1)
 
 
 class Files(http.server.SimpleHTTPRequestHandler):
