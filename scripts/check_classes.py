@@ -17,6 +17,7 @@ import tempfile
 import numpy as np
 import torch
 import transformers
+from PIL import Image
 
 from check_registry import BOUND, ROOT, published
 
@@ -144,7 +145,7 @@ def processor_of(name, side, r):
     return getattr(transformers, r.choice(kinds))(**keys)
 
 
-def save(name, directory, seed):
+def save(name, directory, picture, seed):
     """Saves a network of the class; returns its answer for the picture."""
     r = random.Random(f"{name} {seed}")
     keys, processor, compared = CLASSES[name]
@@ -155,7 +156,7 @@ def save(name, directory, seed):
     prepare = processor_of(processor, side, r)
     prepare.save_pretrained(directory)
     with torch.no_grad():
-        x = prepare(published.picture(), return_tensors="pt")["pixel_values"]
+        x = prepare(Image.open(picture), return_tensors="pt")["pixel_values"]
         return compared(model, x)[0].numpy()
 
 
@@ -176,7 +177,7 @@ def verdict(name, root, picture, seed):
     if not hasattr(transformers, name):
         return "not in this version", ""
     try:
-        want = save(name, directory, seed)
+        want = save(name, directory, picture, seed)
     except Exception as error:  # the library's own: any kind
         return "not made", f"{type(error).__name__}: {str(error)[:80]}"
     got, message = answer(directory, picture, CLASSES[name][2] is not logits)
@@ -199,11 +200,12 @@ def main(arguments):
     counts = collections.Counter()
     with tempfile.TemporaryDirectory() as root:
         root = pathlib.Path(root)
-        picture = root / "picture.png"
-        published.picture().save(picture)
+        pictures = [root / "picture.png", root / "picture.jpg"]  # the second is read row by row
+        for picture in pictures:
+            published.picture().save(picture)
         for name in options.names or CLASSES:
             for i in range(options.times):
-                kind, line = verdict(name, root, picture, options.seed + i)
+                kind, line = verdict(name, root, pictures[i % 2], options.seed + i)
                 counts[kind] += 1
                 print(f"{name}: {kind} {line}", flush=True)
     print(f"transformers {transformers.__version__}, {len(options.names or CLASSES)} classes: " +
