@@ -136,8 +136,8 @@ static void clear(const vit_trainer *t, float *x) {
  * matrix products for every weight, a machine's memory hands the new ones on in less time. */
 static bool is_sharded(const vit_trainer *t) {
     const vit_cluster *cluster = t->options.cluster;
-    if (!cluster || t->options.shard) return cluster != NULL;
-    return t->muon && vit_cluster_one_machine(cluster);
+    if (!cluster) return false;
+    return t->options.shard || (t->muon && vit_cluster_one_machine(cluster));
 }
 
 static vit_status make_arrays(vit_trainer *t, vit_error *error) {

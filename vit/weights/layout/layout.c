@@ -111,31 +111,27 @@ typedef struct choice {
     size_t wrapped; /* 0: there is none */
 } choice;
 
-static bool match_plain(match *m, const choice *c, const char *name) {
-    const vit_layout *l = c->layout;
+/* Whether it is the name of a tensor in a block. */
+static bool match_block(match *m, const vit_layout *l, const char *name) {
     for (size_t i = 0; i < VIT_LAYOUT_CHOICES && l->blocks[i]; i++) {
         const char *rest = match_start(l->blocks[i], name, &m->block);
         m->block_pattern = l->blocks[i];
         if (rest && match_rows(m, &l->in_block, rest)) return true;
     }
-    m->block = NO_BLOCK;
-    return match_rows(m, &l->beside, name) || (c->stem && match_rows(m, c->stem, name)) ||
-           (c->head && match_rows(m, c->head, name));
+    return false;
 }
 
-/* Whether it is the name of a tensor in a block. */
-static bool match_block(const vit_layout *l, const char *name) {
-    match m;
-    for (size_t i = 0; i < VIT_LAYOUT_CHOICES && l->blocks[i]; i++) {
-        const char *rest = match_start(l->blocks[i], name, &m.block);
-        if (rest && match_rows(&m, &l->in_block, rest)) return true;
-    }
-    return false;
+static bool match_plain(match *m, const choice *c, const char *name) {
+    if (match_block(m, c->layout, name)) return true;
+    m->block = NO_BLOCK;
+    return match_rows(m, &c->layout->beside, name) || (c->stem && match_rows(m, c->stem, name)) ||
+           (c->head && match_rows(m, c->head, name));
 }
 
 /* The end of the name that is the name of a tensor in a block; NULL: there is none. */
 static const char *find_block(const vit_layout *l, const char *name) {
-    while (name && !match_block(l, name)) {
+    match m;
+    while (name && !match_block(&m, l, name)) {
         const char *dot = strchr(name, '.');
         name = dot ? dot + 1 : NULL;
     }
