@@ -128,9 +128,18 @@ static void drop_smallest(float *a, size_t n, size_t dropped) {
     }
 }
 
+/* Row t of A is divided by its sum. */
+static void normalise_task(size_t t, int thread, void *context) {
+    (void)thread;
+    const fusing *f = context;
+    float *a = f->a + t * f->row;
+    double sum = 0;
+    for (size_t j = 0; j < f->tokens; j++) sum += (double)a[j];
+    for (size_t j = 0; j < f->tokens; j++) a[j] = (float)((double)a[j] / sum);
+}
+
 /* Row t of A: the heads combined, the smallest left out, plus I, divided by its sum. */
 static void fuse_task(size_t t, int thread, void *context) {
-    (void)thread;
     const fusing *f = context;
     float *a = f->a + t * f->row;
     memcpy(a, f->p + t * f->row, f->row * sizeof *a);
@@ -141,9 +150,7 @@ static void fuse_task(size_t t, int thread, void *context) {
     for (size_t j = 0; j < f->tokens && f->fuse == VIT_FUSE_MEAN; j++) a[j] /= (float)f->heads;
     if (f->dropped > 0) drop_smallest(a, f->tokens, f->dropped);
     a[t] += 1;
-    double sum = 0;
-    for (size_t j = 0; j < f->tokens; j++) sum += (double)a[j];
-    for (size_t j = 0; j < f->tokens; j++) a[j] = (float)((double)a[j] / sum);
+    normalise_task(t, thread, context);
     memset(a + f->tokens, 0, (f->row - f->tokens) * sizeof *a);
 }
 
@@ -152,15 +159,6 @@ void vit_rollout_matrix(const vit_exec *exec, float *a, const float *p, size_t h
     const size_t dropped = vit_min((size_t)(discard * (double)tokens), tokens - 1);
     fusing f = {a, p, heads, tokens, vit_padded(tokens), dropped, fuse};
     vit_parallel(vit_exec_threads(exec, heads * tokens * tokens), tokens, fuse_task, &f);
-}
-
-static void normalise_task(size_t t, int thread, void *context) {
-    (void)thread;
-    const fusing *f = context;
-    float *a = f->a + t * f->row;
-    double sum = 0;
-    for (size_t j = 0; j < f->tokens; j++) sum += (double)a[j];
-    for (size_t j = 0; j < f->tokens; j++) a[j] = (float)((double)a[j] / sum);
 }
 
 void vit_rollout_step(const vit_exec *exec, float *next, const float *a, const float *r,
