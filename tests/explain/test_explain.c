@@ -1,6 +1,7 @@
 /* Maps of networks of every kind: against PyTorch (tests/fixtures/make_maps.py), published programs
  * (make_map_peers.py), closed forms, and what must not change. */
 #include "tests/support/check.h"
+#include "tests/support/fixture.h"
 #include "tests/support/unit.h"
 #include "vit/explain/maps.h"
 #include "vit/explain/occlude.h"
@@ -45,25 +46,10 @@ static vit_tensors *open_file(const char *directory, const char *name) {
     return file;
 }
 
-static float *floats_of(const vit_tensors *file, const char *name, size_t *count) {
-    const vit_tensor *t = vit_tensors_find(file, name);
-    if (!t) fail_msg("%s: there is no %s", vit_tensors_name(file), name);
-    float *values = check_floats(t->count);
-    assert_int_equal(vit_tensor_floats(t, values, NULL), VIT_OK);
-    if (count) *count = t->count;
-    return values;
-}
-
 static void read_values(subject *s, const vit_tensors *file) {
     s->values = check_floats(s->table.size);
     s->packed = check_floats(s->table.packed_size);
-    for (size_t i = 0; i < s->table.count; i++) {
-        char name[100];
-        snprintf(name, sizeof name, "param.%s", s->table.rows[i].name);
-        const vit_tensor *t = vit_tensors_find(file, name);
-        assert_non_null(t);
-        assert_int_equal(vit_tensor_floats(t, s->values + s->table.rows[i].offset, NULL), VIT_OK);
-    }
+    fixture_read_parameters(file, &s->table, s->values);
 }
 
 /* Pointers to subject stay valid: explainers borrow the network. */
@@ -80,7 +66,7 @@ static subject *subject_new(const char *name, const vit_kernels *kernels, int th
     vit_table_pack(&(vit_exec){.kernels = kernels, .threads = 1}, &packed, s->values, &s->table);
     assert_int_equal(vit_weights_view(&s->network.weights, c, &s->table, s->values, &packed, NULL),
                      VIT_OK);
-    s->image = floats_of(file, "input", NULL); /* of which the first picture is taken */
+    s->image = fixture_floats(file, "input", ""); /* of which the first picture is taken */
     s->tokens = vit_config_tokens(c);
     s->patches = vit_config_patches(c);
     s->prefix = vit_config_prefix(c);
@@ -108,9 +94,8 @@ static const vit_kernels *best(void) {
 
 static void near_of(const vit_tensors *file, const subject *s, const char *what, const float *got,
                     const char *name, double bound) {
-    size_t count;
-    float *want = floats_of(file, name, &count);
-    const double off = check_difference(got, want, count);
+    float *want = fixture_floats(file, name, "");
+    const double off = check_difference(got, want, fixture_tensor(file, name, "")->count);
     if (!(off <= bound)) fail_msg("%s: %s is off by %g, at most %g", s->name, what, off, bound);
     free(want);
 }
@@ -224,8 +209,7 @@ static void logits_are_an_ordinary_answers(void **state) {
 
 static void check_attention(const subject *s) {
     const vit_config *c = &s->network.config;
-    size_t count;
-    float *want = floats_of(s->maps, "attention", &count);
+    float *want = fixture_floats(s->maps, "attention", "");
     const size_t n = s->tokens, size = c->heads * n * n, last = n - 1;
     for (size_t layer = 0; layer < c->depth; layer++) {
         vit_map all =
@@ -251,7 +235,7 @@ static void check_pool(const subject *s) {
     const size_t skip = c->pool_prefix ? s->prefix : 0, keys = s->patches + skip;
     const size_t heads = c->pool == VIT_POOL_MAP ? vit_config_pool_heads(c) : c->heads;
     if (!vit_tensors_find(s->maps, "pool")) return;
-    float *want = floats_of(s->maps, "pool", NULL);
+    float *want = fixture_floats(s->maps, "pool", "");
     vit_map map = map_of(s, (vit_map_options){.query = VIT_QUERY_POOL});
     assert_int_equal(map.shape[0], heads);
     for (size_t h = 0; h < heads; h++) {

@@ -63,17 +63,7 @@ static void carve(subject *s, vit_kept kept) {
 }
 
 static void read_weights(subject *s) {
-    size_t stored = 0;
-    for (size_t i = 0; i < vit_tensors_count(s->file); i++)
-        stored += strncmp(vit_tensors_at(s->file, i)->name, "param.", 6) == 0;
-    assert_int_equal(stored, s->table.count);
-    for (size_t i = 0; i < s->table.count; i++) {
-        const vit_parameter *p = &s->table.rows[i];
-        const vit_tensor *t = fixture_tensor(s->file, "param.", p->name);
-        assert_int_equal(t->dims, p->dims);
-        assert_memory_equal(t->shape, p->shape, p->dims * sizeof *p->shape);
-        assert_int_equal(vit_tensor_floats(t, s->values + p->offset, NULL), VIT_OK);
-    }
+    fixture_read_parameters(s->file, &s->table, s->values);
     vit_table_pack(&(vit_exec){.kernels = vit_kernels_scalar(), .threads = 1}, &s->packed,
                    s->values, &s->table);
 }

@@ -108,23 +108,12 @@ static int64_t *fixture_labels(const vit_tensors *file, const char *name) {
     return labels;
 }
 
-/* The network that the fixture describes, with its weights; every tensor of the file's has its
- * place in the table, with the same shape, and the other way round. */
+/* The network that the fixture describes, with its weights. */
 static subject fixture_subject(const vit_tensors *file) {
     vit_config c = vit_config_default();
     assert_int_equal(vit_config_read(&c, vit_tensors_metadata(file, "config"), "", NULL), VIT_OK);
     subject n = subject_new(&c, fixture_tensor(file, "input", "")->shape[0], VIT_KEPT_ALL);
-    size_t stored = 0;
-    for (size_t i = 0; i < vit_tensors_count(file); i++)
-        stored += strncmp(vit_tensors_at(file, i)->name, "param.", 6) == 0;
-    assert_int_equal(stored, n.table.count);
-    for (size_t i = 0; i < n.table.count; i++) {
-        const vit_parameter *p = &n.table.rows[i];
-        const vit_tensor *t = fixture_tensor(file, "param.", p->name);
-        assert_int_equal(t->dims, p->dims);
-        assert_memory_equal(t->shape, p->shape, p->dims * sizeof *p->shape);
-        assert_int_equal(vit_tensor_floats(t, n.values + p->offset, NULL), VIT_OK);
-    }
+    fixture_read_parameters(file, &n.table, n.values);
     vit_table_pack(&(vit_exec){.kernels = vit_kernels_scalar(), .threads = 1}, &n.packed, n.values,
                    &n.table);
     return n;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 json_t *read_json(const char *path) {
     vit_bytes bytes;
@@ -31,6 +32,20 @@ float *fixture_floats(const vit_tensors *file, const char *group, const char *na
     float *values = check_floats(t->count);
     assert_int_equal(vit_tensor_floats(t, values, NULL), VIT_OK);
     return values;
+}
+
+void fixture_read_parameters(const vit_tensors *file, const vit_table *table, float *values) {
+    size_t stored = 0;
+    for (size_t i = 0; i < vit_tensors_count(file); i++)
+        stored += strncmp(vit_tensors_at(file, i)->name, "param.", 6) == 0;
+    assert_int_equal(stored, table->count);
+    for (size_t i = 0; i < table->count; i++) {
+        const vit_parameter *p = &table->rows[i];
+        const vit_tensor *t = fixture_tensor(file, "param.", p->name);
+        assert_int_equal(t->dims, p->dims);
+        assert_memory_equal(t->shape, p->shape, p->dims * sizeof *p->shape);
+        assert_int_equal(vit_tensor_floats(t, values + p->offset, NULL), VIT_OK);
+    }
 }
 
 /* Nothing but rounding: the bias of a key, or of its norm, adds the same to all scores of a query.

@@ -15,6 +15,10 @@ json_t *read_json(const char *path);
 const vit_tensor *fixture_tensor(const vit_tensors *file, const char *group, const char *name);
 float *fixture_floats(const vit_tensors *file, const char *group, const char *name);
 
+/* values: of the table = those in the file, "param." and the parameter's name. The test fails
+ * unless the file has these parameters, of the same shapes, and no others. */
+void fixture_read_parameters(const vit_tensors *file, const vit_table *table, float *values);
+
 /* The test fails unless the gradients are those in the file, "grad." and the parameter's name. */
 void fixture_check_gradients(const vit_tensors *file, const vit_table *table,
                              const float *gradients);

@@ -24,6 +24,9 @@ spoiled take(const char *name);
 vit_tensor *tensor_of(spoiled *s, const char *name);
 void drop(spoiled *s, const char *name);
 
+/* Writes what is left, and frees *s. */
+void put_spoiled(spoiled *s);
+
 /* Writes what is left and loads it: that must fail, saying a and b. Frees *s. */
 void refuse(spoiled *s, vit_status status, const char *a, const char *b);
 

@@ -2,6 +2,7 @@
  * loader. */
 #include "tests/support/check.h"
 #include "tests/support/fault.h"
+#include "tests/support/fixture.h"
 #include "tests/support/noise.h"
 #include "tests/support/stored_batch.h"
 #include "tests/support/unit.h"
@@ -37,16 +38,6 @@ static fixture open_fixture(const char *name) {
     return f;
 }
 
-/* The elements of a tensor; freed by vit_free. */
-static float *floats(const fixture *f, const char *name, size_t *count) {
-    const vit_tensor *t = vit_tensors_find(f->file, name);
-    assert_non_null(t);
-    float *values = check_floats(t->count);
-    assert_int_equal(vit_tensor_floats(t, values, NULL), VIT_OK);
-    if (count) *count = t->count;
-    return values;
-}
-
 /* One step, which must succeed; returns its loss. */
 static double take_step(vit_trainer *t, double lr, vit_batch_source *source, void *context) {
     vit_error error;
@@ -60,9 +51,9 @@ static stored_batch read_batch(const fixture *f, size_t step) {
     char input[32], labels[32];
     snprintf(input, sizeof input, "input.%zu", step);
     snprintf(labels, sizeof labels, "labels.%zu", step);
-    size_t count;
-    stored_batch b = {floats(f, input, NULL),
-                      floats(f, labels, &count),
+    const size_t count = fixture_tensor(f->file, labels, "")->count;
+    stored_batch b = {fixture_floats(f->file, input, ""),
+                      fixture_floats(f->file, labels, ""),
                       f->config.height * f->config.width * f->config.channels,
                       (uint32_t)step,
                       f->recipe.multi_label ? f->config.classes : 0,
@@ -79,8 +70,9 @@ static double norm(const float *x, size_t n) {
 
 static void take_steps(const fixture *f, vit_trainer *t) {
     const double lr = f->recipe.lr;
-    float *rates = floats(f, "lr", NULL), *losses = floats(f, "train.loss", NULL);
-    float *norms = floats(f, "train.norm", NULL);
+    float *rates = fixture_floats(f->file, "lr", "");
+    float *losses = fixture_floats(f->file, "train.loss", "");
+    float *norms = fixture_floats(f->file, "train.norm", "");
     const uint64_t warmup = vit_warmup_steps(&f->recipe, STEPS);
     for (size_t s = 0; s < STEPS; s++) {
         stored_batch b = read_batch(f, s);
@@ -104,11 +96,9 @@ static void compare_weights(const fixture *f, const vit_table *table, const char
                             const float *values) {
     for (size_t i = 0; i < table->count; i++) {
         const vit_parameter *p = &table->rows[i];
-        char name[64];
-        snprintf(name, sizeof name, "%s%s", group, p->name);
-        float *after = floats(f, name, NULL);
+        float *after = fixture_floats(f->file, group, p->name);
         const double difference = check_difference(values + p->offset, after, p->count);
-        if (!(difference <= 1e-5)) print_error("%s: %g\n", name, difference);
+        if (!(difference <= 1e-5)) print_error("%s%s: %g\n", group, p->name, difference);
         assert_true(difference <= 1e-5);
         vit_free(after);
     }
