@@ -12,8 +12,7 @@
  *     vit_model_free(model);
  *
  * vit/cluster.h (several processes) and vit/tensors.h (the tensors of a file) come with this
- * header. vit/maps.h explains what an answer is based on; vit/texts.h is for models that write
- * texts.
+ * header; vit/maps.h is about what answers are based on, vit/texts.h about models of texts.
  *
  * Rules that hold for every function here:
  *   - A function that can fail returns a vit_status and, when that is not VIT_OK, has written one
@@ -187,20 +186,21 @@ typedef struct vit_convert_options {
     const char *config, *as, *labels; /* as in vit_model_options */
     const char *out;    /* without a layout, or for "onnx" with a name that ends in ".onnx": a file,
                            which is replaced; otherwise a directory, which must not exist yet */
-    const char *layout; /* "timm", "hf", "torchvision", "npz", "onnx" or "pytorch"; NULL: this
-                           library's model file */
+    const char *layout; /* "timm", "hf", "torchvision", "npz", "onnx", "pytorch"; NULL: our file */
     const char *type;   /* element type of the weights: "f32", "bf16", "f16" or, without a layout,
                            for "hf" and "onnx", "int8", as VIT_PRECISION_INT8; NULL: "f32" */
     bool force; /* write the model even if the layout cannot express all of it, with a note for each
                    loss; what the other library could not load is refused all the same */
+    const char *calibrate;     /* folder or data whose pictures migrate outliers, docs/int8.md */
+    size_t calibrate_pictures; /* of these, evenly spread; 0: 64 */
+    const char *cpu;           /* as in vit_session_options; changes no byte */
     void (*note)(const char *text, void *user); /* as vit_note; NULL: notes are dropped */
     void *user;
 } vit_convert_options;
 
 /* Writes a model in the layout of another library, or as a model file of this one. A layout's
- * directory holds the weights and config.json, for "hf" also preprocessor_config.json, for
- * "pytorch" also model.py; "onnx" is one file. UNSUPPORTED, with the reasons, for a model that the
- * layout cannot express. On failure nothing is left behind. */
+ * directory holds the weights and config.json, of "hf" also preprocessor_config.json, of "pytorch"
+ * model.py. UNSUPPORTED, with reasons: it cannot express the model. On failure nothing stays. */
 VIT_API vit_status vit_convert(const vit_convert_options *options, vit_error *error);
 
 /* ---- classification ------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
  * folders (datasets/tree_open.c). */
 #include "datasets/shards/shards.h"
 #include "vit/base/size.h"
+#include "vit/image/codec/decode.h"
 
 #include <string.h>
 #include <strings.h>
@@ -105,18 +106,6 @@ static vit_status read_archive(void *data, size_t size, uint64_t offset, const v
     return vit_file_read(data, size, a->file, offset, a->tar.path, error);
 }
 
-/* Whether a name ends as pictures do; what it is, its content tells. */
-static bool is_picture(const char *ending) {
-    static const char *const endings[] = {"jpg",  "jpeg", "png",     "bmp",  "gif",  "pbm",  "pgm",
-                                          "ppm",  "pnm",  "tga",     "webp", "tif",  "tiff", "heic",
-                                          "heif", "avif", "bigtiff", "img",  "image"};
-    const char *dot = strrchr(ending, '.');
-    if (dot) ending = dot + 1;
-    for (size_t i = 0; i < VIT_COUNT(endings); i++)
-        if (strcasecmp(ending, endings[i]) == 0) return true;
-    return false;
-}
-
 /* *text = the bytes of a member, without white space around them. */
 static vit_status read_text(vit_string *text, const archive *a, const vit_tar_member *m,
                             vit_error *error) {
@@ -159,7 +148,7 @@ static vit_status take_member(archive *a, const vit_tar_member *m, const char *e
                               vit_error *error) {
     sample *s = &a->sample;
     const bool is_class = strcasecmp(ending, "cls") == 0;
-    if (is_picture(ending)) {
+    if (vit_ends_as_picture(ending)) {
         if (s->picture.length > 0) s->problem = "its sample has two pictures";
         if (m->size > UINT32_MAX) s->problem = "has more than 4 GiB";
         s->picture.length = 0;

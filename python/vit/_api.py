@@ -135,6 +135,9 @@ class vit_convert_options(Structure):
         ("layout", c_char_p),
         ("type", c_char_p),
         ("force", c_bool),
+        ("calibrate", c_char_p),
+        ("calibrate_pictures", c_size_t),
+        ("cpu", c_char_p),
         ("note", c_void_p),
         ("user", c_void_p),
     ]

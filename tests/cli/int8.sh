@@ -87,6 +87,42 @@ for part in ("weights", "input_activations"):
     assert all(a[key] == b[key] for key in b), part
 END
 
+# ---- calibration ----
+
+run 0 "" "pictures of digits: scales are in the norms" \
+    vit-convert --dtype int8 --calibrate digits digits.safetensors calibrated.safetensors
+check "its file is as large" \
+    test "$(wc -c <calibrated.safetensors)" -eq "$(wc -c <eight.safetensors)"
+check "its weights are others" sh -c '! cmp -s calibrated.safetensors eight.safetensors'
+for how in "VIT_CPU=scalar OMP_NUM_THREADS=1" "VIT_CPU=avx2 OMP_NUM_THREADS=3"; do
+    env $how vit-convert --dtype int8 --calibrate digits digits.safetensors again.safetensors \
+        2>/dev/null
+    check "the same bytes with $how" cmp again.safetensors calibrated.safetensors
+done
+mkdir folder nothing && cp a.png folder && cp b.png folder/c.png && echo no >folder/notes.txt
+run 0 "" "calibrated with 2 of the 2 pictures of folder" \
+    vit-convert --dtype int8 --calibrate folder digits.safetensors again.safetensors
+run 0 "" "calibrated with 1 of the 2 pictures of folder" \
+    vit-convert --dtype int8 --calibrate folder --calibrate-pictures 1 --layout hf \
+    "$fixtures/published/hf_5" calibrated-hf
+answers got calibrated-hf
+check "Hugging Face's layout has it, too" sh -c '! cmp -s got ours'
+refuse() {
+    want=$1 text=$2
+    shift 2
+    run "$want" "" "$text" vit-convert "$@" refused.safetensors
+}
+refuse 2 "is for weights in 8 bits, not for bf16" --dtype bf16 --calibrate digits digits.safetensors
+refuse 2 "is for --calibrate DIR" --dtype int8 --calibrate-pictures 5 digits.safetensors
+refuse 1 "nothing: holds no data set that is known: found nothing" \
+    --dtype int8 --calibrate nothing digits.safetensors
+refuse 1 "absent" --dtype int8 --calibrate absent digits.safetensors
+refuse 2 "its weights are in 8 bits already" --dtype int8 --calibrate digits eight.safetensors
+refuse 1 "the model takes 28 x 28 x 1" --dtype int8 --calibrate drawn-strips digits.safetensors
+echo no >folder/broken.png
+refuse 1 "folder/broken.png" --dtype int8 --calibrate folder digits.safetensors
+check "nothing was written" test ! -e refused.safetensors
+
 # ---- models that write texts ----
 
 for i in one two three; do
@@ -102,6 +138,8 @@ reads() {
     shift
     vit-read --json --length 6 --beams 2 "$@" >"$out"
 }
+refuse 1 "a calibration is for networks that answer pictures" \
+    --dtype int8 --calibrate digits pairs.safetensors
 text="two and five"
 texts="--text two.and.five --length 6 --beams 2"
 reads float --text "$text" --model pairs.safetensors

@@ -1,4 +1,5 @@
 /* vit_convert: a model in another library's layout, or as one file of ours in another type. */
+#include "vit/api/calibrate.h"
 #include "vit/api/convert_reader.h"
 #include "vit/api/words.h"
 #include "vit/base/fpmode.h"
@@ -106,6 +107,11 @@ static vit_status check_options(conversion *c, vit_error *error) {
     if (status != VIT_OK) return status;
     c->dtype = types[type];
     c->target = (vit_target)target;
+    if (o->calibrate && c->dtype != VIT_I8)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "a calibration (--calibrate) is for weights in 8 bits, not for %s: add the "
+                        "type int8 (--dtype int8)",
+                        type_names[type]);
     if (o->layout && c->dtype == VIT_I8 && !takes_int8[target])
         return vit_fail(
             error, VIT_ERROR_ARGUMENT,
@@ -257,6 +263,7 @@ static vit_status convert(conversion *c, vit_error *error) {
     const vit_convert_options *o = c->options;
     vit_status status = check_options(c, error);
     if (status == VIT_OK) status = load(c, error);
+    if (status == VIT_OK && o->calibrate) status = vit_migrate_outliers(&c->model, o, error);
     if (status != VIT_OK) return status;
     if (o->layout && c->target == VIT_TARGET_HF && c->model.tokenizer.count > 0)
         return vit_convert_reader(o->in, o->out, &c->model, c->dtype, error);

@@ -10,6 +10,8 @@ typedef struct settings {
     vit_model_choice from;
     int layout, type; /* of the words below; layout -1: this program's own */
     bool force;
+    const char *calibrate;
+    uint64_t pictures;
 } settings;
 
 static const char *const layouts[] = {"timm", "hf", "torchvision", "npz", "onnx", "pytorch", NULL};
@@ -30,6 +32,12 @@ static const vit_option options[] = {
              "the blocks in 8-bit integers with a scale for each\n"
              "output, for a model file, hf and onnx (default: f32)",
      .choices = types},
+    {VIT_OPTION(TEXT, "calibrate", calibrate, "DIR"),
+     .help = "of int8: pictures of DIR, a folder of them or data as\n"
+             "for vit-evaluate, show which channels are outliers,\n"
+             "half of which go from the norms to the weights"},
+    {VIT_OPTION(COUNT, "calibrate-pictures", pictures, "N"),
+     .help = "how many of these are used, spread evenly (default: 64)", .min = 1, .max = 1000000},
     {VIT_FLAG("force", force), .help = "write the model even if the layout cannot express all\n"
                                        "of it, and say what is lost; never write one that the\n"
                                        "library could not load"},
@@ -84,6 +92,9 @@ static int run(const settings *s, const char *in, const char *out) {
                                             .layout = s->layout < 0 ? NULL : layouts[s->layout],
                                             .type = types[s->type],
                                             .force = s->force,
+                                            .calibrate = s->calibrate,
+                                            .calibrate_pictures = (size_t)s->pictures,
+                                            .cpu = vit_chosen_cpu(),
                                             .note = vit_say_note,
                                             .user = (void *)&command};
         status =
@@ -97,6 +108,8 @@ int main(int argc, char **argv) {
     settings s = {.layout = -1};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
+    if (s.pictures > 0 && !s.calibrate)
+        return vit_say_usage(&command, "--calibrate-pictures is for --calibrate DIR");
     if (argc != 3) return vit_say_usage(&command, "expected IN, a model, and OUT, what to write");
     return vit_program_end(&command, run(&s, argv[1], argv[2]));
 }

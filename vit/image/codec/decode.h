@@ -53,6 +53,9 @@ vit_status vit_image_read_rows(vit_image_file *file, uint8_t *rows, size_t count
 vit_status vit_image_read(vit_image_file *file, vit_error *error); /* all, into file->image */
 void vit_image_close(vit_image_file *file);
 
+/* Whether a name ends as those of pictures do; what a file is, its content tells. */
+bool vit_ends_as_picture(const char *name);
+
 /* Checks a file without decoding pixels (a PNG except for its pixels, of others the header) and
  * gives its size, before the rotation that its orientation asks for. Errors as vit_image_decode. */
 vit_status vit_image_measure(size_t *width, size_t *height, const void *bytes, size_t size,

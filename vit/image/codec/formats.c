@@ -1,7 +1,19 @@
 #include "vit/base/size.h"
+#include "vit/image/codec/decode.h"
 #include "vit/image/codec/source.h"
 
 #include <string.h>
+#include <strings.h>
+
+bool vit_ends_as_picture(const char *name) {
+    static const char *const endings[] = {"jpg",  "jpeg", "png",     "bmp",  "gif",  "pbm",  "pgm",
+                                          "ppm",  "pnm",  "tga",     "webp", "tif",  "tiff", "heic",
+                                          "heif", "avif", "bigtiff", "img",  "image"};
+    const char *dot = strrchr(name, '.'), *ending = dot ? dot + 1 : name;
+    for (size_t i = 0; i < VIT_COUNT(endings); i++)
+        if (strcasecmp(ending, endings[i]) == 0) return true;
+    return false;
+}
 
 static bool is_text(const uint8_t *bytes, size_t size) {
     for (size_t i = 0; i < size && i < 512; i++) {
