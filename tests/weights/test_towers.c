@@ -55,7 +55,12 @@ static void test_tensors(void **state) {
 }
 
 static void test_configs(void **state) {
-    spoiled s = take("hf_siglip_vision");
+    spoiled s = take("hf_clip");
+    json_decref(s.config);
+    s.config = json_pack("{s:{s:i, s:{s:s, s:s, s:s}}}", "model_cfg", "embed_dim", 12, "vision_cfg",
+                         "timm_model_name", "test_vit", "timm_pool", "", "timm_proj", "none");
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "\"timm_pool\" \"\"", "no feature of the picture");
+    s = take("hf_siglip_vision");
     json_object_set_new(s.config, "vision_use_head", json_false());
     refuse(&s, VIT_ERROR_UNSUPPORTED, "\"vision_use_head\" false", "no feature of the picture");
     s = take("hf_clip");

@@ -177,6 +177,11 @@ static vit_status read_trunk(vit_their_config *d, json_t *model, json_t *vision,
                         "%s: \"timm_proj\" \"mlp\" is not supported, expected \"linear\", \"none\" "
                         "or null",
                         d->name);
+    if (!*pool && strcmp(proj, "linear") != 0)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: \"timm_pool\" \"\" is not supported without \"timm_proj\" \"linear\": "
+                        "the library gives the states of all tokens, and no feature of the picture",
+                        d->name);
     json_t *timm = json_pack("{s:s, s:i}", "architecture", name, "num_classes", 0);
     if (timm && *pool) json_object_set_new(timm, "global_pool", json_string(pool));
     if (!timm || json_object_set_new(model, "timm", timm) != 0) /* which keeps it */
@@ -198,7 +203,8 @@ static vit_status read_tower_pictures(vit_their_config *d, const json_t *picture
     if (status != VIT_OK) return status;
     p->crop[0] = p->resize[0] = d->said.height;
     p->crop[1] = d->said.width;
-    p->kind = VIT_PREPARE_SHORTER;
+    p->share = 1;
+    p->kind = p->crop[0] == p->crop[1] ? VIT_PREPARE_SHORTER : VIT_PREPARE_CENTER;
     if (strcmp(mode, "shortest") == 0) return VIT_OK;
     p->kind = VIT_PREPARE_STRETCH;
     p->resize[1] = d->said.width;
