@@ -162,7 +162,8 @@ static uint32_t bits_of(float x) {
 /* A float with one of a few exponents around `middle`, and few or all bits of its fraction: sums
  * then cancel, and fall on ties or beside them, more often than by chance. */
 static float near(vit_random *r, int middle, int spread) {
-    const uint32_t fraction = vit_random_u32(r) & (0x7fffffu << vit_random_below(r, 23) & 0x7fffff);
+    const uint32_t bits = vit_random_u32(r), kept = 0x7fffffu << vit_random_below(r, 23);
+    const uint32_t fraction = bits & kept & 0x7fffff;
     const int exponent = middle - spread + (int)vit_random_below(r, 2 * (uint32_t)spread + 1);
     const uint32_t field = (uint32_t)(exponent < 0 ? 0 : exponent > 254 ? 254 : exponent);
     return float_of(vit_random_u32(r) << 31 | field << 23 | fraction);
@@ -175,7 +176,8 @@ static void draw_beside_a_tie(vit_random *r, float x[3]) {
     const int place = 1 - (int)vit_random_below(r, 149), sign = vit_random_below(r, 2) ? 1 : -1;
     const uint32_t last = vit_random_below(r, 1u << 12), first = vit_random_below(r, 1u << 23);
     if (vit_random_below(r, 2)) {
-        const double d = ldexp(1 + vit_random_below(r, 3), -12 - (int)vit_random_below(r, 12));
+        const int down = 12 + (int)vit_random_below(r, 12);
+        const double d = ldexp(1 + vit_random_below(r, 3), -down);
         x[0] = (float)ldexp(1 + d, place / 2 - 12);
         x[1] = (float)ldexp(sign * (1 - d), place - place / 2 - 12);
         x[2] = (float)ldexp(1 + ldexp(first, -23), place + (int)vit_random_below(r, 2) - 1);
