@@ -203,8 +203,13 @@ static vit_status read_tower_pictures(vit_their_config *d, const json_t *picture
     if (status != VIT_OK) return status;
     p->crop[0] = p->resize[0] = d->said.height;
     p->crop[1] = d->said.width;
-    p->share = 1;
-    p->kind = p->crop[0] == p->crop[1] ? VIT_PREPARE_SHORTER : VIT_PREPARE_CENTER;
+    if (strcmp(mode, "shortest") == 0 && p->crop[0] != p->crop[1]) {
+        p->kind = VIT_PREPARE_CENTER;
+        p->share = 1;
+        p->filter = VIT_FILTER_BICUBIC; /* whatever the config says, as in the library */
+        return VIT_OK;
+    }
+    p->kind = VIT_PREPARE_SHORTER;
     if (strcmp(mode, "shortest") == 0) return VIT_OK;
     p->kind = VIT_PREPARE_STRETCH;
     p->resize[1] = d->said.width;
