@@ -139,6 +139,9 @@ static void test_ways_to_pack(void **state) {
         for (size_t p = 0; p < count; p++) w[p] = l.qw[p] * l.sw[p / l.in];
         vit_int8_pack(got, w, l.sw, l.out, l.in);
         assert_memory_equal(got, want, words * sizeof *got);
+        memset(got, 0xff, words * sizeof *got);
+        vit_int8_pack_integers(got, l.qw, l.sw, l.out, l.in);
+        assert_memory_equal(got, want, words * sizeof *got);
         vit_pack_transposed(&exec, panels, l.w, l.out, l.in, l.in);
         vit_int8_pack_panels(got, panels, l.out, l.in);
         assert_memory_equal(got, want, words * sizeof *got);

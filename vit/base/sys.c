@@ -42,7 +42,8 @@ void *vit_alloc_unset(size_t count, size_t size) {
     if (posix_memalign(&memory, large ? HUGE_PAGE : ALIGNMENT, bytes > 0 ? bytes : 1) != 0)
         return NULL;
 #ifdef MADV_HUGEPAGE
-    if (large) madvise(memory, bytes, MADV_HUGEPAGE); /* a hint: it may fail */
+    /* A hint: it may fail. The last huge page would be more than is asked for. */
+    if (large) madvise(memory, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
 #endif
 #ifdef VIT_POISON
     memset(memory, VIT_POISON_BYTE, bytes);

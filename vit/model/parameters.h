@@ -35,17 +35,19 @@ typedef struct vit_parameter {
     bool packs;     /* matrix products read it packed: a WEIGHT, or an EMBEDDING that is the head's
                        weight, too */
     bool rounds;    /* and in INT8 as 8-bit integers: it is a WEIGHT of a block */
-    vit_stored stored;    /* if it packs: how it is in F32 (vit_table_store) */
-    const float *place;   /* if that is in rows: where it is; borrowed; else NULL */
-    size_t packed_offset; /* if it packs: in an array of vit_table.packed_size floats */
-    size_t stored_offset; /* the same in F32: in an array of vit_table.stored_size words */
-    size_t int8_offset;   /* the same in INT8: in an array of vit_table.int8_size words */
-    size_t scale_offset;  /* if it rounds: of its scales, in an array of vit_table.scale_size */
-    size_t layer;         /* 0: what comes before the blocks; 1 + i: block i; 1 + depth: the rest */
-    bool of_block;        /* it is in a block, of the encoder or of the decoder */
-    double base;          /* FREQUENCIES: the config's rope_base */
-    size_t zeros[2];      /* first and number of elements that are 0 and stay so: the bias of keys
-                             that have none */
+    vit_stored stored;      /* if it packs: how it is in F32 (vit_table_store) */
+    const float *place;     /* if that is in rows: where it is; borrowed; else NULL */
+    const float *floats;    /* while it is loaded: where it is in a file; borrowed; or NULL */
+    const int8_t *integers; /* the same of one in 8-bit integers */
+    size_t packed_offset;   /* if it packs: in an array of vit_table.packed_size floats */
+    size_t stored_offset;   /* the same in F32: in an array of vit_table.stored_size words */
+    size_t int8_offset;     /* the same in INT8: in an array of vit_table.int8_size words */
+    size_t scale_offset;    /* if it rounds: of its scales, in an array of vit_table.scale_size */
+    size_t layer;    /* 0: what comes before the blocks; 1 + i: block i; 1 + depth: the rest */
+    bool of_block;   /* it is in a block, of the encoder or of the decoder */
+    double base;     /* FREQUENCIES: the config's rope_base */
+    size_t zeros[2]; /* first and number of elements that are 0 and stay so: the bias of keys
+                        that have none */
 } vit_parameter;
 
 /* Whether it is a WEIGHT. */

@@ -50,21 +50,31 @@ static int round_one(float x, float scale) {
     return scale > 0 ? nearest(x / scale) : 0;
 }
 
-/* Output o of a packed layer, of weights that are `step` apart. scale: NULL or negative: by the
- * rule. */
+/* Output o of a packed layer: its first integer, and where integer p is from there. */
+static int8_t *output_of(float *packed, size_t in, size_t o) {
+    return (int8_t *)(packed + o / VIT_PANEL * panel_words(in) + o % VIT_PANEL);
+}
+
+static size_t at(size_t p) {
+    return p / NUMBERS * VIT_PANEL * NUMBERS + p % NUMBERS;
+}
+
+/* What stands after the integers; sum: of those of output o. */
+static void end_output(float *packed, size_t out, size_t in, size_t o, float scale, int32_t sum) {
+    float *scales = packed + integer_words(out, in);
+    const int32_t start = -128 * sum;
+    scales[o] = scale;
+    memcpy(scales + padded_outputs(out) + o, &start, sizeof start);
+}
+
+/* Output o, of weights that are `step` apart. scale: NULL or negative: by the rule. */
 static void pack_output(float *packed, size_t out, size_t in, size_t o, const float *w, size_t step,
                         const float *scale) {
     const float s = scale && *scale >= 0 ? *scale : scale_of(w, step, in);
-    int8_t *to = (int8_t *)(packed + o / VIT_PANEL * panel_words(in) + o % VIT_PANEL);
-    float *scales = packed + integer_words(out, in);
+    int8_t *to = output_of(packed, in, o);
     int32_t sum = 0;
-    for (size_t p = 0; p < in; p++) {
-        const int number = round_one(w[p * step], s);
-        to[p / NUMBERS * VIT_PANEL * NUMBERS + p % NUMBERS] = (int8_t)number;
-        sum -= 128 * number;
-    }
-    scales[o] = s;
-    memcpy(scales + padded_outputs(out) + o, &sum, sizeof sum);
+    for (size_t p = 0; p < in; p++) sum += to[at(p)] = (int8_t)round_one(w[p * step], s);
+    end_output(packed, out, in, o, s, sum);
 }
 
 static void clear(float *packed, size_t out, size_t in) {
@@ -76,6 +86,17 @@ void vit_int8_pack(float *packed, const float *w, const float *scales, size_t ou
     clear(packed, out, in);
     for (size_t o = 0; o < out; o++)
         pack_output(packed, out, in, o, w + o * in, 1, scales ? scales + o : NULL);
+}
+
+void vit_int8_pack_integers(float *packed, const int8_t *w, const float *scales, size_t out,
+                            size_t in) {
+    clear(packed, out, in);
+    for (size_t o = 0; o < out; o++, w += in) {
+        int8_t *to = output_of(packed, in, o);
+        int32_t sum = 0;
+        for (size_t p = 0; p < in; p++) sum += to[at(p)] = scales[o] > 0 ? w[p] : 0;
+        end_output(packed, out, in, o, scales[o], sum);
+    }
 }
 
 /* Output o in panels of floats; its weights are VIT_PANEL apart. */
@@ -94,8 +115,7 @@ static void unpack_output(float *to, size_t step, const float *packed, size_t ou
                           size_t o) {
     const float scale = vit_int8_scales(packed, out, in)[o];
     const int8_t *from = (const int8_t *)(packed + o / VIT_PANEL * panel_words(in) + o % VIT_PANEL);
-    for (size_t p = 0; p < in; p++)
-        to[p * step] = scale * (float)from[p / NUMBERS * VIT_PANEL * NUMBERS + p % NUMBERS];
+    for (size_t p = 0; p < in; p++) to[p * step] = scale * (float)from[at(p)];
 }
 
 void vit_int8_unpack_panels(float *panels, const float *packed, size_t out, size_t in) {

@@ -27,6 +27,11 @@ const int32_t *vit_int8_starts(const float *packed, size_t out, size_t in);
  * rule. Uses one thread. */
 void vit_int8_pack(float *packed, const float *w, const float *scales, size_t out, size_t in);
 
+/* The same of the integers themselves, as a file has them, and their scales; those of a scale of 0
+ * become 0. */
+void vit_int8_pack_integers(float *packed, const int8_t *w, const float *scales, size_t out,
+                            size_t in);
+
 /* The same for a W^T that vit_pack_transposed has packed in f32, and back: panels = the W^T of
  * integers times scales, rounded. */
 void vit_int8_pack_panels(float *packed, const float *panels, size_t out, size_t in);

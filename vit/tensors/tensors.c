@@ -395,6 +395,13 @@ static vit_status fetch_floats(const part *from, const entry *e, float *values, 
     return status;
 }
 
+void vit_tensors_release(const vit_tensors *file, const vit_tensor *tensor) {
+    const entry *e = (const entry *)tensor;
+    if (!e->held)
+        vit_map_release(&file->parts[e->part].map, tensor->data,
+                        tensor->count * vit_dtype_size(tensor->dtype));
+}
+
 /* The elements as they are, whatever their type. */
 static vit_status read_elements(const vit_tensors *file, const vit_tensor *tensor, float *values,
                                 vit_error *error) {
@@ -404,7 +411,7 @@ static vit_status read_elements(const vit_tensors *file, const vit_tensor *tenso
                                            : fetch_floats(from, e, values, error);
     if (e->held) return status; /* not of the file's pages */
     if (tensor->data)
-        vit_map_release(&from->map, tensor->data, tensor->count * vit_dtype_size(tensor->dtype));
+        vit_tensors_release(file, tensor);
     else
         vit_map_release(&from->map, from->map.data, from->map.size);
     return status == VIT_OK ? status : vit_fail_prefix(error, status, from->name);
@@ -414,9 +421,13 @@ void vit_tensors_keep(vit_tensors *file) {
     file->kept = true;
 }
 
-const float *vit_tensors_place(const vit_tensors *file, const vit_tensor *tensor) {
+const float *vit_tensors_floats(const vit_tensor *tensor) {
     const bool is_aligned = (uintptr_t)tensor->data % sizeof(float) == 0;
-    return file->kept && tensor->dtype == VIT_F32 && is_aligned ? tensor->data : NULL;
+    return tensor->dtype == VIT_F32 && is_aligned ? tensor->data : NULL;
+}
+
+const float *vit_tensors_place(const vit_tensors *file, const vit_tensor *tensor) {
+    return file->kept ? vit_tensors_floats(tensor) : NULL;
 }
 
 /* ---- integers with scales ---- */
@@ -431,6 +442,10 @@ const vit_tensor *vit_tensors_scales(const vit_tensors *file, const vit_tensor *
     char name[256];
     const int length = snprintf(name, sizeof name, "%s" SCALE_ENDING, tensor->name);
     return is_rounded(tensor) && length < (int)sizeof name ? vit_tensors_find(file, name) : NULL;
+}
+
+const int8_t *vit_tensors_integers(const vit_tensors *file, const vit_tensor *tensor) {
+    return vit_tensors_scales(file, tensor) ? tensor->data : NULL;
 }
 
 bool vit_tensors_are_scales(const vit_tensors *file, const vit_tensor *tensor) {
@@ -456,7 +471,7 @@ vit_status vit_tensors_read_scales(const vit_tensors *file, const vit_tensor *te
     const vit_status status = vit_tensors_read(file, t, scales, error);
     if (status != VIT_OK) return status;
     for (size_t i = 0; i < t->count; i++)
-        if (!(scales[i] == 0 || (scales[i] >= FLT_MIN && scales[i] <= FLT_MAX)))
+        if (!(scales[i] == 0 || (scales[i] >= FLT_MIN && scales[i] <= FLT_MAX / 128)))
             return vit_fail(error, VIT_ERROR_FORMAT,
                             "%s: tensor %s: scale %zu is %g, expected a positive number",
                             file->name, vit_name_text(shown, t->name), i, (double)scales[i]);

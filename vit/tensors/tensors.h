@@ -67,6 +67,12 @@ vit_status vit_tensors_read(const vit_tensors *file, const vit_tensor *tensor, f
 void vit_tensors_keep(vit_tensors *file);
 const float *vit_tensors_place(const vit_tensors *file, const vit_tensor *tensor);
 
+/* Where the elements of a tensor are in an open file as floats, or as integers that have scales;
+ * NULL: they are not stored as such. And gives pages that were read there back to the system. */
+const float *vit_tensors_floats(const vit_tensor *tensor);
+const int8_t *vit_tensors_integers(const vit_tensors *file, const vit_tensor *tensor);
+void vit_tensors_release(const vit_tensors *file, const vit_tensor *tensor);
+
 /* Tensors that hold those of several blocks one after the other, [blocks][...], under a name with
  * `all` ("encoderblock/") somewhere in it, become a tensor for each block, in whose name a number
  * stands there ("encoderblock_%zu/"). They are in memory until the file is closed. FORMAT if there

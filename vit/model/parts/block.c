@@ -306,17 +306,22 @@ void vit_block_carve(vit_block_state *s, const vit_carving *k) {
     const vit_config *c = k->config;
     const size_t tokens = vit_config_tokens(c), a = vit_config_attention_dim(c);
     const size_t rows = vit_carving_rows_out(k), floats = rows * c->dim;
+    const size_t values = vit_padded(vit_carving_rows(k) * 3 * a);
+    const bool trains = vit_kept_trains(k->kept);
+    float *wide = NULL; /* of inference: what attention makes, then what the MLP makes */
     s->z = vit_arena_floats(k->arena, vit_carving_rows(k) * c->dim);
-    vit_qkv_carve(&s->qkv, k);
+    if (!trains)
+        wide = vit_arena_floats(k->arena, vit_max(values + rows * a, rows * vit_config_hidden(c)));
+    vit_qkv_carve(&s->qkv, k, wide);
     if (vit_keeps_weights(k->kept, tokens))
         s->p = vit_arena_floats(k->arena, rows * c->heads * vit_padded(tokens));
-    s->o = vit_arena_floats(k->arena, rows * a);
+    s->o = trains ? vit_arena_floats(k->arena, rows * a) : wide ? wide + values : NULL;
     if (c->attention_norm) s->o_stats = vit_carve_stats(k->arena, rows);
     if (!c->attention_norm || !vit_kept_trains(k->kept)) s->o_normed = s->o;
     s->sum1 = vit_arena_floats(k->arena, floats); /* not z: a residual may not be its own output */
     vit_branch_carve(&s->branch1, k);
     vit_cross_carve(&s->cross, k);
-    vit_mlp_carve(&s->mlp, k);
+    vit_mlp_carve(&s->mlp, k, wide);
     vit_branch_carve(&s->branch2, k);
     s->stats2 = vit_carve_stats(k->arena, rows);
     switch (c->norm) {

@@ -11,9 +11,11 @@ void vit_mlp_carve_shared(vit_mlp_state *s, const vit_carving *k) {
     s->normed = training && c->mlp_norm ? vit_arena_floats(k->arena, floats) : s->active;
 }
 
-void vit_mlp_carve(vit_mlp_state *s, const vit_carving *k) {
+void vit_mlp_carve(vit_mlp_state *s, const vit_carving *k, float *hidden) {
     const size_t width = vit_config_hidden(k->config);
-    s->hidden = vit_arena_floats(k->arena, vit_carving_rows_out(k) * width);
+    s->hidden = vit_kept_trains(k->kept)
+                    ? vit_arena_floats(k->arena, vit_carving_rows_out(k) * width)
+                    : hidden;
     if (!s->active) s->active = s->normed = s->hidden;
     if (k->config->mlp_norm) s->stats = vit_carve_stats(k->arena, vit_carving_rows_out(k));
 }

@@ -13,9 +13,9 @@ typedef struct vit_mlp_state {
     vit_norm_state stats; /* [R] each, of that norm */
 } vit_mlp_state;
 
-/* What all blocks share, then what is one block's. */
+/* What all blocks share, then what is one block's. hidden: in inference, memory for it. */
 void vit_mlp_carve_shared(vit_mlp_state *s, const vit_carving *k);
-void vit_mlp_carve(vit_mlp_state *s, const vit_carving *k);
+void vit_mlp_carve(vit_mlp_state *s, const vit_carving *k, float *hidden);
 
 /* y = MLP(x) + residual, the branch multiplied by its factors. y NULL: only what the backward pass
  * needs is computed, which makes s->active itself. */

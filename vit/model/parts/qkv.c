@@ -8,10 +8,11 @@ void vit_qkv_carve_shared(vit_qkv_state *s, const vit_carving *k) {
     vit_relative_carve(&s->relative, k);
 }
 
-void vit_qkv_carve(vit_qkv_state *s, const vit_carving *k) {
+void vit_qkv_carve(vit_qkv_state *s, const vit_carving *k, float *values) {
     const vit_config *c = k->config;
     const size_t rows = vit_carving_rows(k), attention = vit_config_attention_dim(c);
-    s->values = vit_arena_floats(k->arena, rows * 3 * attention);
+    s->values =
+        vit_kept_trains(k->kept) ? vit_arena_floats(k->arena, rows * 3 * attention) : values;
     for (size_t i = 0; i < 2 && c->qk_norm; i++)
         s->qk[i] = vit_carve_stats(k->arena, rows * c->heads);
     if (!c->qk_norm || !vit_kept_trains(k->kept)) return;

@@ -22,9 +22,10 @@ typedef struct vit_qkv_state {
     float *first_z, *first_x, *first_q;
 } vit_qkv_state;
 
-/* What all blocks share, then what is one block's. */
+/* What all blocks share, then what is one block's. values: in inference, memory for them, [R][3 A].
+ */
 void vit_qkv_carve_shared(vit_qkv_state *s, const vit_carving *k);
-void vit_qkv_carve(vit_qkv_state *s, const vit_carving *k);
+void vit_qkv_carve(vit_qkv_state *s, const vit_carving *k, float *values);
 
 /* What only the block has that computes first tokens alone; after vit_qkv_carve. */
 void vit_qkv_carve_first(vit_qkv_state *s, const vit_carving *k);

@@ -33,9 +33,11 @@ vit_status vit_table_tensors(vit_tensor *tensors, char **names, const vit_table 
 vit_status vit_parameter_read(float *values, const vit_parameter *p, const vit_tensors *file,
                               const vit_tensor *t, vit_error *error) {
     vit_status status = VIT_OK;
-    if (!p->place) status = vit_tensors_read(file, t, values, error);
+    const float *there = p->place ? p->place : p->floats;
+    if (p->integers) return VIT_OK;
+    if (!there) status = vit_tensors_read(file, t, values, error);
     if (status != VIT_OK) return status;
-    status = vit_tensor_check_finite(t, p->place ? p->place : values, error);
+    status = vit_tensor_check_finite(t, there ? there : values, error);
     return status == VIT_OK ? status : vit_fail_prefix(error, status, vit_tensors_name(file));
 }
 
@@ -281,6 +283,7 @@ static vit_status load_tensor(const vit_store *s, const vit_parameter *p, const 
     vit_status status = load_one(vit_store_place(s, p), p, r->file, name, error);
     if (status == VIT_OK) status = load_scales(s, p, r->file, name, error);
     if (status == VIT_OK) vit_store_keep(s, p);
+    if (p->integers || p->floats) vit_tensors_release(r->file, vit_tensors_find(r->file, name));
     return status;
 }
 
@@ -295,16 +298,24 @@ static vit_status load_tensors(vit_model_file *m, const vit_tensors *file, const
     snprintf(name, sizeof name, "ema.%s", m->table.rows[0].name);
     const bool has_average = vit_model_file_is_checkpoint(file) && vit_tensors_find(file, name);
     const reading r = {file, has_average ? "ema." : "", backbone};
+    packs = vit_packs_for(&room, packs, file);
     for (size_t i = 0; packs && i < m->table.count; i++) {
-        snprintf(name, sizeof name, "%s%s", r.prefix, m->table.rows[i].name);
+        vit_parameter *p = &m->table.rows[i];
+        snprintf(name, sizeof name, "%s%s", r.prefix, p->name);
         const vit_tensor *t = vit_tensors_find(file, name);
-        if (t) vit_parameter_store(&m->table.rows[i], t->dtype, vit_tensors_place(file, t));
+        if (t) vit_parameter_store(p, t->dtype, vit_tensors_place(file, t));
+        if (t && vit_is_weight(p) && !p->place) p->floats = vit_tensors_floats(t);
+        if (t && p->rounds && vit_precisions[packs->precision].scales)
+            p->integers = vit_tensors_integers(file, t);
     }
     if (backbone) status = take_packed(m, backbone, vit_tensors_name(file), error);
-    if (status == VIT_OK)
-        status = vit_store_open(&store, m, vit_packs_for(&room, packs, file), spare, error);
+    if (status == VIT_OK) status = vit_store_open(&store, m, packs, spare, error);
     if (status == VIT_OK) status = vit_store_fill(&store, load_tensor, &r, error);
     vit_store_close(&store);
+    for (size_t i = 0; i < m->table.count; i++) {
+        m->table.rows[i].floats = NULL;
+        m->table.rows[i].integers = NULL;
+    }
     return status;
 }
 

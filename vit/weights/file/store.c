@@ -5,8 +5,8 @@
 #include "vit/ops/int8.h"
 #include "vit/weights/file/model_file.h"
 
-/* Tensors that are loaded at the same time, at most: each has room of its own, and all rooms
- * together take at most this part of what the weights take. */
+/* Tensors that are loaded at the same time, at most: each is copied to room of its own, or packed
+ * from the file's pages, which together take at most this part of what the weights take. */
 enum { MOST_ROOMS = 8, ROOMS_PART = 32 };
 
 const vit_exec *vit_packs_for(vit_exec *room, const vit_exec *packs, const vit_tensors *file) {
@@ -29,14 +29,16 @@ static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *p
                               vit_error *error) {
     vit_table_store(&m->table);
     const size_t words = vit_table_words(&m->table, packs->precision) + spare;
-    size_t largest = 1, outputs = 0, placed = 0; /* largest of the weights that do not stay */
+    size_t outputs = 0, placed = 0;
+    size_t largest = 1, read = 1; /* of one weight: floats that are copied, words that are read */
     for (size_t i = 0; i < m->table.count; i++) {
         const vit_parameter *p = &m->table.rows[i];
         if (!vit_is_weight(p)) continue;
         if (p->place)
             placed += p->count;
         else
-            largest = vit_max(largest, p->count);
+            read = vit_max(read, p->integers ? p->count / sizeof(float) : p->count);
+        if (!p->place && !p->integers && !p->floats) largest = vit_max(largest, p->count);
         outputs = vit_max(outputs, p->shape[0]);
     }
     vit_table_omit_weights(&m->table);
@@ -47,7 +49,7 @@ static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *p
     s->largest = largest;
     s->outputs = outputs;
     s->rooms = vit_min(vit_min((size_t)packs->threads, MOST_ROOMS),
-                       vit_max((words + placed) / (ROOMS_PART * largest), 1));
+                       vit_max((words + placed) / (ROOMS_PART * read), 1));
     s->weight = vit_alloc_unset(s->rooms * largest, sizeof(float));
     s->scales = vit_alloc_unset(s->rooms * outputs, sizeof(float));
     if (m->packed.transposed && s->weight && s->scales) return VIT_OK;
@@ -83,12 +85,16 @@ void vit_store_keep(const vit_store *s, const vit_parameter *p) {
     vit_parameter weight = *p;
     if (!p->packs || p->place || !s->packed.transposed) return;
     if (p->rounds && vit_precisions[s->packed.precision].scales) {
-        vit_int8_pack(s->packed.transposed + vit_packed_at(p, s->packed.precision), s->weight,
-                      s->scales, p->shape[0], p->count / p->shape[0]);
+        float *to = s->packed.transposed + vit_packed_at(p, s->packed.precision);
+        const size_t out = p->shape[0], in = p->count / out;
+        if (p->integers)
+            vit_int8_pack_integers(to, p->integers, s->scales, out, in);
+        else
+            vit_int8_pack(to, p->floats ? p->floats : s->weight, s->scales, out, in);
         return;
     }
     weight.offset = 0;
-    vit_table_pack(s->packs, &s->packed, vit_store_place(s, p),
+    vit_table_pack(s->packs, &s->packed, p->floats ? p->floats : vit_store_place(s, p),
                    &(vit_table){.rows = &weight, .count = 1});
 }
 
