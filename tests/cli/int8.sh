@@ -114,9 +114,11 @@ refuse() {
 }
 refuse 2 "is for weights in 8 bits, not for bf16" --dtype bf16 --calibrate digits digits.safetensors
 refuse 2 "is for --calibrate DIR" --dtype int8 --calibrate-pictures 5 digits.safetensors
-refuse 1 "nothing: holds no data set that is known: found nothing" \
+refuse 1 "there are no pictures to calibrate with: nothing: holds no data set that is known: found" \
     --dtype int8 --calibrate nothing digits.safetensors
 refuse 1 "absent" --dtype int8 --calibrate absent digits.safetensors
+refuse 1 "the norms of its blocks come after the sums or branches" \
+    --dtype int8 --calibrate folder "$fixtures/published/timm_res_post"
 refuse 2 "its weights are in 8 bits already" --dtype int8 --calibrate digits eight.safetensors
 refuse 1 "the model takes 28 x 28 x 1" --dtype int8 --calibrate drawn-strips digits.safetensors
 echo no >folder/broken.png

@@ -135,8 +135,13 @@ static vit_status see_data(calibration *c, vit_error *error) {
 static vit_status see(calibration *c, vit_error *error) {
     char **names;
     size_t count;
-    vit_status status = list_pictures(&names, &count, c->options->calibrate, error);
-    if (status == VIT_OK && count == 0) status = see_data(c, error);
+    const char *data = c->options->calibrate;
+    vit_status status = list_pictures(&names, &count, data, error);
+    if (status == VIT_OK && count == 0) {
+        status = see_data(c, error);
+        if (status != VIT_OK && vit_path_look(data) == VIT_PATH_DIRECTORY)
+            vit_fail_prefix(error, status, "there are no pictures to calibrate with");
+    }
     if (count > 0) choose_pictures(c, count);
     for (size_t i = 0; count > 0 && i < c->seen && status == VIT_OK; i++)
         status = see_file(c, names[place(c, i)], error);
