@@ -114,7 +114,7 @@ refuse() {
 }
 refuse 2 "is for weights in 8 bits, not for bf16" --dtype bf16 --calibrate digits digits.safetensors
 refuse 2 "is for --calibrate DIR" --dtype int8 --calibrate-pictures 5 digits.safetensors
-refuse 1 "there are no pictures to calibrate with: nothing: holds no data set that is known: found" \
+refuse 1 "there are no pictures to calibrate with: nothing: holds no data set that is known" \
     --dtype int8 --calibrate nothing digits.safetensors
 refuse 1 "absent" --dtype int8 --calibrate absent digits.safetensors
 refuse 1 "the norms of its blocks come after the sums or branches" \
