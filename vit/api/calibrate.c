@@ -1,5 +1,4 @@
 #include "vit/api/calibrate.h"
-#include "datasets/dataset.h"
 #include "vit/api/internal.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -89,18 +88,10 @@ static vit_status list_pictures(char ***names, size_t *count, const char *folder
 
 /* ---- a data set ---- */
 
-static vit_status check_records(const calibration *c, const vit_dataset *d, vit_error *error) {
-    const vit_config *m = &c->model->config;
-    if (d->height == m->height && d->width == m->width && d->channels == m->channels) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_MISMATCH,
-                    "the pictures of %s are %zu x %zu x %zu, the model takes %zu x %zu x %zu",
-                    d->name, d->height, d->width, d->channels, m->height, m->width, m->channels);
-}
-
 static vit_status see_records(calibration *c, const vit_dataset *d, vit_error *error) {
     const vit_records *records = d->train.count > 0 ? &d->train : &d->test;
     uint8_t *scratch = NULL;
-    vit_status status = check_records(c, d, error);
+    vit_status status = vit_model_takes(c->model, d, error);
     choose_pictures(c, records->count);
     for (size_t i = 0; i < c->seen && status == VIT_OK; i++) {
         status =
@@ -113,9 +104,7 @@ static vit_status see_records(calibration *c, const vit_dataset *d, vit_error *e
 
 static vit_status see_data(calibration *c, vit_error *error) {
     const vit_model_file *m = c->model;
-    const vit_preparation preparation = {
-        m->config.height, m->config.width, m->config.channels, m->preprocessing,
-        .unrounded = vit_preprocessing_has_floats(&m->preprocessing)};
+    const vit_preparation preparation = vit_model_preparation(m);
     const vit_dataset_options options = {.want = VIT_PART_TRAIN | VIT_PART_TEST,
                                          .preparation = &preparation,
                                          .multi_label = m->scoring == VIT_SCORING_SIGMOID,

@@ -1,5 +1,4 @@
 /* vit_evaluate: how good a model's answers to labelled data are. */
-#include "datasets/dataset.h"
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/order.h"
@@ -19,9 +18,14 @@
 
 #define DEFAULT_BATCH 512
 
-static vit_status check_data(const vit_model *m, const vit_dataset *d, vit_error *error) {
-    const vit_config *c = &m->file.config;
-    if (!vit_config_has_encoder(c)) return VIT_OK; /* a language model has no input */
+vit_preparation vit_model_preparation(const vit_model_file *f) {
+    const vit_config *c = &f->config;
+    return (vit_preparation){c->height, c->width, c->channels, f->preprocessing,
+                             .unrounded = vit_preprocessing_has_floats(&f->preprocessing)};
+}
+
+vit_status vit_model_takes(const vit_model_file *f, const vit_dataset *d, vit_error *error) {
+    const vit_config *c = &f->config;
     if (d->height == c->height && d->width == c->width && d->channels == c->channels) return VIT_OK;
     return vit_fail(error, VIT_ERROR_MISMATCH,
                     "the pictures of %s are %zu x %zu x %zu, the model takes %zu x %zu x %zu",
@@ -395,7 +399,8 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
                    .only_numbers = true,
                    .cluster = o->cluster};
     const bool writes = vit_config_has_decoder(&m->file.config);
-    vit_status status = check_data(m, d, error);
+    const bool has_input = vit_config_has_encoder(&m->file.config); /* a language model has none */
+    vit_status status = has_input ? vit_model_takes(&m->file, d, error) : VIT_OK;
     const bool lists = m->file.scoring == VIT_SCORING_SIGMOID && all->callback;
     if (status == VIT_OK && m->file.scoring != VIT_SCORING_SOFTMAX && !lists)
         status =
@@ -459,9 +464,7 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
                             const vit_evaluate_options *o, const char *trained_on,
                             vit_error *error) {
     const vit_config *c = &m->file.config;
-    const vit_preparation preparation = {c->height, c->width, c->channels, m->file.preprocessing,
-                                         .unrounded =
-                                             vit_preprocessing_has_floats(&m->file.preprocessing)};
+    const vit_preparation preparation = vit_model_preparation(&m->file);
     vit_dataset_options options = {.arrays = o->arrays,
                                    .need = part,
                                    .want = part,

@@ -2,6 +2,7 @@
 #ifndef VIT_API_INTERNAL_H
 #define VIT_API_INTERNAL_H
 
+#include "datasets/dataset.h"
 #include "vit/explain/explainer.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/model/run/infer.h"
@@ -72,6 +73,12 @@ vit_status vit_evaluate_with(const vit_model *model, const vit_evaluate_options 
 
 /* MISMATCH unless the model writes texts, or, where `writes` is false, names classes. */
 vit_status vit_model_needs(const vit_model *model, bool writes, vit_error *error);
+
+/* How data are prepared for the network; what its preprocessing leaves as floats is not rounded. */
+vit_preparation vit_model_preparation(const vit_model_file *file);
+
+/* MISMATCH unless the pictures of the data have the size that the network takes. */
+vit_status vit_model_takes(const vit_model_file *file, const vit_dataset *data, vit_error *error);
 
 /* The kernels of the instruction set that `cpu` names, NULL: the best; and *count threads: as many
  * as `threads` says, at most one per processor; 0: one per processor. ARGUMENT for an unknown name,

@@ -67,10 +67,7 @@ typedef struct opened {
 
 static vit_status open_parts(opened *o, const vit_teaching *t, const char *data,
                              const vit_arrays *arrays, vit_error *error) {
-    const vit_config *c = &t->backbone->file.config;
-    const vit_preprocessing *p = &t->backbone->file.preprocessing;
-    const vit_preparation preparation = {c->height, c->width, c->channels, *p,
-                                         .unrounded = vit_preprocessing_has_floats(p)};
+    const vit_preparation preparation = vit_model_preparation(&t->backbone->file);
     vit_dataset_options options = {.arrays = arrays,
                                    .need = VIT_PART_TEST,
                                    .want = VIT_PART_TEST,

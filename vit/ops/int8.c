@@ -50,9 +50,10 @@ static int round_one(float x, float scale) {
     return scale > 0 ? nearest(x / scale) : 0;
 }
 
-/* Output o of a packed layer: its first integer, and where integer p is from there. */
-static int8_t *output_of(float *packed, size_t in, size_t o) {
-    return (int8_t *)(packed + o / VIT_PANEL * panel_words(in) + o % VIT_PANEL);
+/* Where output o of a packed layer has its first integer, in words; where integer p is from there.
+ */
+static size_t word_of(size_t in, size_t o) {
+    return o / VIT_PANEL * panel_words(in) + o % VIT_PANEL;
 }
 
 static size_t at(size_t p) {
@@ -71,7 +72,7 @@ static void end_output(float *packed, size_t out, size_t in, size_t o, float sca
 static void pack_output(float *packed, size_t out, size_t in, size_t o, const float *w, size_t step,
                         const float *scale) {
     const float s = scale && *scale >= 0 ? *scale : scale_of(w, step, in);
-    int8_t *to = output_of(packed, in, o);
+    int8_t *to = (int8_t *)(packed + word_of(in, o));
     int32_t sum = 0;
     for (size_t p = 0; p < in; p++) sum += to[at(p)] = (int8_t)round_one(w[p * step], s);
     end_output(packed, out, in, o, s, sum);
@@ -92,7 +93,7 @@ void vit_int8_pack_integers(float *packed, const int8_t *w, const float *scales,
                             size_t in) {
     clear(packed, out, in);
     for (size_t o = 0; o < out; o++, w += in) {
-        int8_t *to = output_of(packed, in, o);
+        int8_t *to = (int8_t *)(packed + word_of(in, o));
         int32_t sum = 0;
         for (size_t p = 0; p < in; p++) sum += to[at(p)] = scales[o] > 0 ? w[p] : 0;
         end_output(packed, out, in, o, scales[o], sum);
@@ -114,7 +115,7 @@ void vit_int8_pack_panels(float *packed, const float *panels, size_t out, size_t
 static void unpack_output(float *to, size_t step, const float *packed, size_t out, size_t in,
                           size_t o) {
     const float scale = vit_int8_scales(packed, out, in)[o];
-    const int8_t *from = (const int8_t *)(packed + o / VIT_PANEL * panel_words(in) + o % VIT_PANEL);
+    const int8_t *from = (const int8_t *)(packed + word_of(in, o));
     for (size_t p = 0; p < in; p++) to[p * step] = scale * (float)from[at(p)];
 }
 
