@@ -157,8 +157,8 @@ typedef struct vit_model_options {
      * weights (docs/formats.md), F32 means INT8; weights of 16 bits take a half in F32, too. */
     vit_precision precision;
     int threads;   /* that load it, as in vit_session_options; changes no byte */
-    bool in_place; /* float32 weights stay in the file, which must not change: loaded much sooner,
-                      each answer up to a tenth later. Not with BF16, INT8 or bytes in memory */
+    bool in_place; /* weights of 32 and 16 bits stay in the file, which must not change: loaded much
+                      sooner, answers up to a tenth later. Not with BF16, INT8 or bytes in memory */
 } vit_model_options;
 
 /* Loads a model from `path`: a model file of this library (docs/formats.md), or published weights

@@ -137,14 +137,14 @@ static vit_image prepare_floats(const vit_bytes *bytes, const char *text, bool b
 
 static void floats_survive_reading_by_rows(void **state) {
 #define FLOATS "\"filter\": \"bilinear\", \"arithmetic\": \"float\"}, "
-    static const char *const lists[] = {
+    static const char *const both_ways[] = {
         "[{\"op\": \"resize\", \"height\": 20, \"width\": 30, " FLOATS HALF "]",
         "[{\"op\": \"resize\", \"height\": 23, \"width\": 31, " FLOATS
         "{\"op\": \"center_crop\", \"height\": 20, \"width\": 30}, " HALF "]"};
     vit_bytes bytes = read_fixture("image_progressive.jpg");
     for (size_t i = 0; i < 2; i++) {
-        vit_image whole = prepare_floats(&bytes, lists[i], false);
-        vit_image by_rows = prepare_floats(&bytes, lists[i], true);
+        vit_image whole = prepare_floats(&bytes, both_ways[i], false);
+        vit_image by_rows = prepare_floats(&bytes, both_ways[i], true);
         assert_memory_equal(by_rows.floats, whole.floats, sizeof(float[20 * 30 * 3]));
         vit_image_free(&whole);
         vit_image_free(&by_rows);

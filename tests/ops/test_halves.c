@@ -14,7 +14,11 @@
 static const struct {
     vit_stored stored;
     vit_dtype dtype;
-} types[] = {{VIT_STORED_BF16, VIT_BF16}, {VIT_STORED_F16, VIT_F16}, {VIT_STORED_ROWS, VIT_F32}};
+} types[] = {{VIT_STORED_BF16, VIT_BF16},
+             {VIT_STORED_F16, VIT_F16},
+             {VIT_STORED_ROWS, VIT_F32},
+             {VIT_STORED_ROWS_BF16, VIT_BF16},
+             {VIT_STORED_ROWS_F16, VIT_F16}};
 #define TYPES (sizeof types / sizeof *types)
 #define HALVES 2 /* the first types */
 
@@ -63,10 +67,11 @@ typedef struct layer {
     size_t rows, out, in;
 } layer;
 
-/* One row; numbers of inputs that are odd; outputs that fill no panel; several blocks of k; A
- * packed; so many rows that a block of B stays. */
+/* One row; numbers of inputs that are odd, of which none are in rows of halves; outputs that fill
+ * no panel; several blocks of k; A packed; so many rows that a block of B stays. */
 static const layer layers[] = {{1, 1, 1},     {1, 70, 33},    {13, 33, 1},    {17, 100, 515},
-                               {40, 64, 520}, {100, 40, 769}, {197, 420, 90}, {800, 33, 130}};
+                               {40, 64, 520}, {100, 40, 769}, {197, 420, 90}, {800, 33, 130},
+                               {1, 70, 34},   {33, 100, 514}};
 #define LAYERS (sizeof layers / sizeof *layers)
 
 /* w: [out][in], numbers of the type, some of them denormal in float16. */
@@ -132,8 +137,10 @@ static void check_forward(const vit_exec *exec, const case_ *c, vit_stored store
 }
 
 static void check_layer_in(const layer *l, size_t type, const vit_kernels *k, float *room) {
-    case_ c = case_new(l, type);
     const vit_stored stored = types[type].stored;
+    const bool is_odd = vit_stored_words(stored, 2) == 1 && l->in % 2 == 1;
+    if (is_odd && types[type].stored > VIT_STORED_ROWS) return;
+    case_ c = case_new(l, type);
     const size_t count = l->out * l->in;
     for (int threads = 1; threads <= 3; threads += 2) {
         const vit_exec exec = {.kernels = k, .threads = threads, .room = room};

@@ -356,19 +356,19 @@ vit_status vit_teaching_add(vit_teaching *t, const char *name, const vit_picture
                             size_t count, vit_answer *answers, vit_error *error) {
     const size_t before = t->count, classes = t->class_count;
     const vit_fpmode host = vit_fpmode_enter();
-    vit_answer *own = answers ? NULL : vit_alloc(count, sizeof *own);
+    vit_answer *own = answers ? NULL : vit_alloc(count, sizeof *own), *all = own ? own : answers;
     window w = {.t = t, .ready = vit_alloc(WINDOW, sizeof *w.ready)};
     w.digests = vit_alloc(WINDOW, sizeof *w.digests);
     w.known = vit_alloc(WINDOW, sizeof *w.known);
     size_t label;
     vit_status status = VIT_OK;
-    if ((!answers && !own) || !w.ready || !w.digests || !w.known)
+    if (!all || !w.ready || !w.digests || !w.known)
         status = vit_fail_memory(error, "pictures", count * sizeof *own);
     if (status == VIT_OK) status = vit_teaching_label(t, &label, name, error);
     for (size_t first = 0; first < count && status == VIT_OK; first += WINDOW) {
         const size_t some = vit_min(WINDOW, count - first);
         w.pictures = pictures + first;
-        w.answers = (answers ? answers : own) + first;
+        w.answers = all + first;
         status = add_window(&w, some, label, error);
         for (size_t i = 0; i < some; i++) {
             vit_image_free(&w.ready[i]);

@@ -98,13 +98,16 @@ typedef struct vit_tiles {
 
 /* How weights are stored that products of floats read: as floats; in halves, two numbers of 16 bits
  * of adjacent k in a word, the first in its lower half, which are floats again before they are
- * multiplied; or not packed, as floats in the rows of W. Every bfloat16 and every float16 is a
- * float, so that no bit of a result depends on it. */
+ * multiplied; or not packed, as floats or as halves in the rows of W, of which those in halves have
+ * an even number. Every bfloat16 and every float16 is a float, so that no bit of a result depends
+ * on it. */
 typedef enum vit_stored {
     VIT_STORED_FLOATS,
     VIT_STORED_BF16,
     VIT_STORED_F16,
     VIT_STORED_ROWS,
+    VIT_STORED_ROWS_BF16,
+    VIT_STORED_ROWS_F16,
     VIT_STORED_COUNT,
 } vit_stored;
 

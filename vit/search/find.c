@@ -184,7 +184,7 @@ static void pair_row(pairing *p, size_t block, size_t i, const vit_index_block *
     const int8_t *vector = a->vectors + i * p->index->stride;
     int16_t *query = p->queries + (size_t)thread * p->index->stride;
     int32_t *sums = p->sums + (size_t)thread * p->largest;
-    for (size_t k = 0; k < p->index->stride; k++) query[k] = vector[k];
+    for (size_t k = 0; k < p->index->stride; k++) query[k] = (int16_t)vector[k];
     p->dots(sums, b->vectors, p->index->stride, b->rows, query, p->index->stride);
     for (size_t k = a == b ? i + 1 : 0; k < b->rows; k++) {
         const double score =

@@ -137,7 +137,7 @@ static void precondition(double *d, const logistic *l) {
 /* d = -(an estimate of the Hessian)^-1 gradient. */
 static void direction(double *d, const double *gradient, const history *h, const logistic *l) {
     const size_t n = l->count, first = h->steps > HISTORY ? h->steps - HISTORY : 0;
-    double shares[HISTORY];
+    double shares[HISTORY] = {0};
     for (size_t i = 0; i < n; i++) d[i] = -gradient[i];
     for (size_t step = h->steps; step-- > first;) {
         const size_t at = step % HISTORY;

@@ -166,31 +166,54 @@ vit_status vit_tensor_floats(const vit_tensor *tensor, float *values, vit_error 
     return dtypes[tensor->dtype].floats(values, tensor, error);
 }
 
-/* How many values from the first on are finite, in whole blocks: 64 are looked at together, which
- * becomes vector instructions. */
-static size_t count_finite(const float *values, size_t count) {
+/* How many words from the first on hold finite numbers, in whole blocks: 64 are looked at together,
+ * which becomes vector instructions. exponents: the bits of the exponents of the two numbers of 16
+ * bits in a word, or of its float; all are set in one that is not finite. */
+static size_t count_finite(const uint8_t *words, size_t count, uint32_t exponents) {
     enum { BLOCK = 64 };
-    const uint32_t exponent = 0x7f800000;
+    const uint32_t high = exponents & 0xffff0000,
+                   low = exponents & 0xffff ? exponents & 0xffff : high;
     size_t i = 0;
     for (; i + BLOCK <= count; i += BLOCK) {
         uint32_t bits[BLOCK], bad = 0;
-        memcpy(bits, values + i, sizeof bits);
-        for (size_t k = 0; k < BLOCK; k++) bad |= (bits[k] & exponent) == exponent;
+        memcpy(bits, words + i * sizeof *bits, sizeof bits);
+        for (size_t k = 0; k < BLOCK; k++)
+            bad |= (bits[k] & high) == high || (bits[k] & low) == low;
         if (bad) break;
     }
     return i;
 }
 
+vit_status vit_tensor_check_data(const vit_tensor *tensor, vit_error *error) {
+    static const uint32_t exponents[] = {
+        [VIT_F32] = 0x7f800000, [VIT_F16] = 0x7c007c00, [VIT_BF16] = 0x7f807f80, [VIT_BOOL] = 0};
+    VIT_CHECK_ROWS(exponents, VIT_DTYPE_COUNT);
+    const uint8_t *data = tensor->data;
+    const size_t size = vit_dtype_size(tensor->dtype), numbers = sizeof(uint32_t) / size;
+    const uint32_t here = exponents[tensor->dtype];
+    char name[VIT_NAME_TEXT];
+    size_t i = here == 0 ? 0 : numbers * count_finite(data, tensor->count / numbers, here);
+    for (; i < tensor->count; i++) {
+        const vit_tensor one = {
+            .name = tensor->name, .dtype = tensor->dtype, .count = 1, .data = data + i * size};
+        float value;
+        const vit_status status = vit_tensor_floats(&one, &value, error);
+        if (status != VIT_OK) return status;
+        if (isfinite(value)) continue;
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "tensor %s: element %zu is %g, expected a number: the weights are "
+                        "damaged, or of a training that failed",
+                        vit_name_text(name, tensor->name), i, (double)value);
+    }
+    return VIT_OK;
+}
+
 vit_status vit_tensor_check_finite(const vit_tensor *tensor, const float *values,
                                    vit_error *error) {
-    char name[VIT_NAME_TEXT];
-    for (size_t i = count_finite(values, tensor->count); i < tensor->count; i++)
-        if (!isfinite(values[i]))
-            return vit_fail(error, VIT_ERROR_FORMAT,
-                            "tensor %s: element %zu is %g, expected a number: the weights are "
-                            "damaged, or of a training that failed",
-                            vit_name_text(name, tensor->name), i, (double)values[i]);
-    return VIT_OK;
+    vit_tensor floats = *tensor;
+    floats.dtype = VIT_F32;
+    floats.data = values;
+    return vit_tensor_check_data(&floats, error);
 }
 
 /* ---- float32 as elements ---- */

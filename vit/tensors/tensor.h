@@ -38,8 +38,10 @@ typedef struct vit_tensor {
  * would become infinite, an integer that would be rounded. */
 vit_status vit_tensor_floats(const vit_tensor *tensor, float *values, vit_error *error);
 
-/* FORMAT if one of values [tensor->count] is NaN or infinite; names the tensor and the element. */
+/* FORMAT if one of values [tensor->count] is NaN or infinite; names the tensor and the element.
+ * vit_tensor_check_data: the same of its own elements; errors of vit_tensor_floats, too. */
 vit_status vit_tensor_check_finite(const vit_tensor *tensor, const float *values, vit_error *error);
+vit_status vit_tensor_check_data(const vit_tensor *tensor, vit_error *error);
 
 /* elements [count] of type F32, F16 or BF16 = values, rounded to nearest, ties to even. Returns
  * count, or the index of the first finite value that F16 cannot hold: it and those after it are not

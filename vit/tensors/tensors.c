@@ -421,13 +421,19 @@ void vit_tensors_keep(vit_tensors *file) {
     file->kept = true;
 }
 
+/* The words that hold the elements, or NULL. */
+static const float *words_of(const vit_tensor *tensor) {
+    return (uintptr_t)tensor->data % sizeof(float) == 0 ? tensor->data : NULL;
+}
+
 const float *vit_tensors_floats(const vit_tensor *tensor) {
-    const bool is_aligned = (uintptr_t)tensor->data % sizeof(float) == 0;
-    return tensor->dtype == VIT_F32 && is_aligned ? tensor->data : NULL;
+    return tensor->dtype == VIT_F32 ? words_of(tensor) : NULL;
 }
 
 const float *vit_tensors_place(const vit_tensors *file, const vit_tensor *tensor) {
-    return file->kept ? vit_tensors_floats(tensor) : NULL;
+    const vit_dtype type = tensor->dtype;
+    const bool in_words = type == VIT_F32 || type == VIT_BF16 || type == VIT_F16;
+    return file->kept && in_words ? words_of(tensor) : NULL;
 }
 
 /* ---- integers with scales ---- */

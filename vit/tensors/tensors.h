@@ -63,7 +63,8 @@ vit_status vit_tensors_read(const vit_tensors *file, const vit_tensor *tensor, f
                             vit_error *error);
 
 /* Keeps the file open for a model whose weights stay in it: afterwards vit_tensors_place gives
- * where the elements of a tensor are as floats; NULL: they are not stored as such. */
+ * where the elements of a tensor are as floats, or as halves of words; NULL: they are not stored as
+ * such. */
 void vit_tensors_keep(vit_tensors *file);
 const float *vit_tensors_place(const vit_tensors *file, const vit_tensor *tensor);
 

@@ -33,8 +33,9 @@ void vit_output_restore(vit_kept_output *kept) {
 /* The next part goes to standard output on rank 0, to rank 0 from the others. */
 static vit_status give(vit_kept_output *kept, vit_cluster *cluster, vit_error *error) {
     const size_t i = kept->given++;
-    uint64_t size = kept->parts[i].end - (i > 0 ? kept->parts[i - 1].end : 0);
-    char *text = vit_alloc_unset(size + 1, 1);
+    uint64_t length = kept->parts[i].end - (i > 0 ? kept->parts[i - 1].end : 0);
+    const size_t size = (size_t)length;
+    char *text = size == length ? vit_alloc_unset(size + 1, 1) : NULL;
     if (!text) return vit_fail_memory(error, "answers", size);
     vit_status status = VIT_OK;
     if (fread(text, 1, size, kept->file) != size)
@@ -42,7 +43,7 @@ static vit_status give(vit_kept_output *kept, vit_cluster *cluster, vit_error *e
     if (status == VIT_OK && vit_cluster_rank(cluster) == 0) {
         fwrite(text, 1, size, stdout);
     } else if (status == VIT_OK) {
-        status = vit_cluster_send(cluster, &size, sizeof size, 0, error);
+        status = vit_cluster_send(cluster, &length, sizeof length, 0, error);
         if (status == VIT_OK) status = vit_cluster_send(cluster, text, size, 0, error);
     }
     vit_free(text);
@@ -51,10 +52,11 @@ static vit_status give(vit_kept_output *kept, vit_cluster *cluster, vit_error *e
 
 /* Another rank's next part goes to standard output. */
 static vit_status take(vit_cluster *cluster, int rank, vit_error *error) {
-    uint64_t size;
-    vit_status status = vit_cluster_receive(cluster, &size, sizeof size, rank, error);
+    uint64_t length;
+    vit_status status = vit_cluster_receive(cluster, &length, sizeof length, rank, error);
     if (status != VIT_OK) return status;
-    char *text = vit_alloc_unset(size + 1, 1);
+    const size_t size = (size_t)length;
+    char *text = size == length ? vit_alloc_unset(size + 1, 1) : NULL;
     if (!text) return vit_fail_memory(error, "a rank's answers", size);
     status = vit_cluster_receive(cluster, text, size, rank, error);
     if (status == VIT_OK) fwrite(text, 1, size, stdout);
@@ -101,8 +103,8 @@ vit_status vit_output_join(vit_kept_output *kept, vit_cluster *cluster, const vi
                            uint64_t total, float **rows, size_t width, vit_error *error) {
     float *own = rows ? *rows : NULL, *all = NULL;
     if (vit_cluster_rank(cluster) > 0) return give_all(kept, cluster, own, width, error);
-    if (rows && !(all = vit_alloc_unset(total, width * sizeof *all)))
-        return vit_fail_memory(error, "the embeddings", total * width * sizeof *all);
+    if (rows && !(all = vit_alloc_unset((size_t)total, width * sizeof *all)))
+        return vit_fail_memory(error, "the embeddings", (size_t)total * width * sizeof *all);
     const vit_status status = take_all(kept, cluster, deal, total, all, own, width, error);
     if (!rows) return status;
     vit_free(own);

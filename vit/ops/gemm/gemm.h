@@ -93,7 +93,7 @@ void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, si
                          size_t row);
 
 /* The same in F32, stored so; in halves numbers of w must be such, and a panel has one more of 0
- * where k is odd. In rows it is w itself, [n][k]. */
+ * where k is odd. In rows it is w itself, [n][k]; in halves k is even then. */
 void vit_pack_stored(const vit_exec *exec, float *packed, const float *w, vit_stored stored,
                      size_t n, size_t k, size_t row);
 

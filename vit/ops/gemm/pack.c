@@ -36,17 +36,20 @@ static uint32_t bits_of_f16(float x) {
 NARROW(narrow_bf16, bits_of_bf16)
 NARROW(narrow_f16, bits_of_f16)
 
-/* Numbers in a word, what makes words of floats that are such numbers (NULL: they are floats), and
- * whether the rows of W stay as they are. */
+/* Numbers in a word, what makes words of floats that are such numbers (NULL: they are floats), of
+ * two rows or of one number, and whether the rows of W stay as they are. */
 static const struct {
     size_t numbers;
     void (*narrow)(float *to, const float *from);
+    uint32_t (*bits)(float x);
     bool in_rows;
 } stores[] = {
-    [VIT_STORED_FLOATS] = {1, NULL, false},
-    [VIT_STORED_BF16] = {2, narrow_bf16, false},
-    [VIT_STORED_F16] = {2, narrow_f16, false},
-    [VIT_STORED_ROWS] = {1, NULL, true},
+    [VIT_STORED_FLOATS] = {1, NULL, NULL, false},
+    [VIT_STORED_BF16] = {2, narrow_bf16, bits_of_bf16, false},
+    [VIT_STORED_F16] = {2, narrow_f16, bits_of_f16, false},
+    [VIT_STORED_ROWS] = {1, NULL, NULL, true},
+    [VIT_STORED_ROWS_BF16] = {2, narrow_bf16, bits_of_bf16, true},
+    [VIT_STORED_ROWS_F16] = {2, narrow_f16, bits_of_f16, true},
 };
 VIT_CHECK_ROWS(stores, VIT_STORED_COUNT);
 
@@ -62,7 +65,7 @@ vit_operand_b vit_b_stored(const float *data, vit_stored stored, size_t k) {
     const bool in_rows = stores[stored].in_rows;
     return (vit_operand_b){.data = data,
                            .row = in_rows ? 1 : VIT_PANEL,
-                           .column = in_rows ? k : 1,
+                           .column = in_rows ? vit_stored_words(stored, k) : 1,
                            .panel = VIT_PANEL * vit_stored_words(stored, k),
                            .packed = true,
                            .stored = stored};
@@ -86,11 +89,25 @@ void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, si
 /* Rows of a panel that are packed as floats first. */
 #define STORED_ROWS ((size_t)64)
 
+/* The rows of W as they are, in halves too. */
+static void copy_rows(float *to, const float *w, vit_stored stored, size_t n, size_t k,
+                      size_t row) {
+    uint32_t (*bits)(float) = stores[stored].bits;
+    for (size_t j = 0; j < n; j++, w += row) {
+        for (size_t q = 0; bits && q < k / 2; q++) {
+            const uint32_t word = bits(w[2 * q]) | bits(w[2 * q + 1]) << 16;
+            memcpy(to + q, &word, sizeof word);
+        }
+        if (!bits) memcpy(to, w, k * sizeof *to);
+        to += vit_stored_words(stored, k);
+    }
+}
+
 void vit_pack_stored(const vit_exec *exec, float *packed, const float *w, vit_stored stored,
                      size_t n, size_t k, size_t row) {
     float strip[STORED_ROWS * VIT_PANEL];
     if (stores[stored].in_rows) {
-        for (size_t j = 0; j < n; j++) memcpy(packed + j * k, w + j * row, k * sizeof *packed);
+        copy_rows(packed, w, stored, n, k, row);
         return;
     }
     if (!stores[stored].narrow) {
@@ -108,16 +125,32 @@ void vit_pack_stored(const vit_exec *exec, float *packed, const float *w, vit_st
         }
 }
 
+/* Rows of a panel from the rows of W; halves are transposed as words, which makes them what packed
+ * ones are. */
+static void turn_rows(const vit_kernels *kernels, float *to, const vit_operand_b *b,
+                      const float *from, size_t width, size_t rows) {
+    const vit_product_kernels *words = kernels->products[VIT_PRECISION_F32];
+    float strip[STORED_ROWS / 2 * VIT_PANEL];
+    if (!kernels->widen[b->stored]) {
+        if (width < VIT_PANEL) memset(to, 0, rows * VIT_PANEL * sizeof *to);
+        words->transpose(to, VIT_PANEL, from, b->column, width, rows);
+        return;
+    }
+    if (width < VIT_PANEL) memset(strip, 0, sizeof strip);
+    for (size_t p = 0; p < rows; p += STORED_ROWS) {
+        const size_t part = vit_min(STORED_ROWS, rows - p);
+        words->transpose(strip, VIT_PANEL, from + p / 2, b->column, width, vit_ceil_div(part, 2));
+        kernels->widen[b->stored](to + p * VIT_PANEL, strip, part);
+    }
+}
+
 /* Rows of a panel as floats, from where they are stored. */
 static void make_rows(const vit_kernels *kernels, float *to, const vit_operand_b *b,
                       const float *from, size_t width, size_t rows) {
-    const vit_product_kernels *floats = kernels->products[VIT_PRECISION_F32];
-    if (width < VIT_PANEL && stores[b->stored].in_rows)
-        memset(to, 0, rows * VIT_PANEL * sizeof *to);
-    if (kernels->widen[b->stored])
+    if (stores[b->stored].in_rows)
+        turn_rows(kernels, to, b, from, width, rows);
+    else if (kernels->widen[b->stored])
         kernels->widen[b->stored](to, from, rows);
-    else if (stores[b->stored].in_rows)
-        floats->transpose(to, VIT_PANEL, from, b->column, width, rows);
     else
         memcpy(to, from, rows * VIT_PANEL * sizeof *to);
 }

@@ -33,11 +33,14 @@ vit_status vit_table_tensors(vit_tensor *tensors, char **names, const vit_table 
 vit_status vit_parameter_read(float *values, const vit_parameter *p, const vit_tensors *file,
                               const vit_tensor *t, vit_error *error) {
     vit_status status = VIT_OK;
-    const float *there = p->place ? p->place : p->floats;
     if (p->integers) return VIT_OK;
-    if (!there) status = vit_tensors_read(file, t, values, error);
-    if (status != VIT_OK) return status;
-    status = vit_tensor_check_finite(t, there ? there : values, error);
+    if (p->place || p->floats) {
+        status = vit_tensor_check_data(t, error);
+    } else {
+        status = vit_tensors_read(file, t, values, error);
+        if (status != VIT_OK) return status;
+        status = vit_tensor_check_finite(t, values, error);
+    }
     return status == VIT_OK ? status : vit_fail_prefix(error, status, vit_tensors_name(file));
 }
 
@@ -256,11 +259,16 @@ static vit_status take_packed(vit_model_file *m, vit_model_file *backbone, const
 }
 
 void vit_parameter_store(vit_parameter *p, vit_dtype dtype, const float *place) {
-    static const vit_stored all[] = {
-        [VIT_F16] = VIT_STORED_F16, [VIT_BF16] = VIT_STORED_BF16, [VIT_BOOL] = VIT_STORED_FLOATS};
+    static const struct {
+        vit_stored packed, in_place;
+    } all[] = {[VIT_F32] = {VIT_STORED_FLOATS, VIT_STORED_ROWS},
+               [VIT_F16] = {VIT_STORED_F16, VIT_STORED_ROWS_F16},
+               [VIT_BF16] = {VIT_STORED_BF16, VIT_STORED_ROWS_BF16},
+               [VIT_BOOL] = {VIT_STORED_FLOATS, VIT_STORED_FLOATS}};
     VIT_CHECK_ROWS(all, VIT_DTYPE_COUNT);
-    p->place = vit_is_weight(p) ? place : NULL;
-    p->stored = p->place ? VIT_STORED_ROWS : all[dtype];
+    const bool in_words = vit_is_weight(p) && (dtype == VIT_F32 || p->count / p->shape[0] % 2 == 0);
+    p->place = in_words ? place : NULL;
+    p->stored = p->place ? all[dtype].in_place : all[dtype].packed;
 }
 
 /* Where load_tensor finds a row of the table. */

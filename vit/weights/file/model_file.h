@@ -87,7 +87,8 @@ const vit_exec *vit_packs_for(vit_exec *room, const vit_exec *packs, const vit_t
 bool vit_packs_floats(const vit_exec *packs, const vit_tensors *file);
 
 /* Says how p, which is in the file with this type, is kept in memory: where it is (place:
- * vit_tensors_place) if it is a weight, else packed, numbers of 16 bits in halves. */
+ * vit_tensors_place) if it is a weight whose rows are whole words, else packed, numbers of 16 bits
+ * in halves. */
 void vit_parameter_store(vit_parameter *p, vit_dtype dtype, const float *place);
 
 /* Reads t, which is p or a part of it, and checks that it is finite. values: [t->count]; not

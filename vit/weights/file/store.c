@@ -35,7 +35,7 @@ static vit_status make_panels(vit_store *s, vit_model_file *m, const vit_exec *p
         const vit_parameter *p = &m->table.rows[i];
         if (!vit_is_weight(p)) continue;
         if (p->place)
-            placed += p->count;
+            placed += vit_stored_words(p->stored, p->count);
         else
             read = vit_max(read, p->integers ? p->count / sizeof(float) : p->count);
         if (!p->place && !p->integers && !p->floats) largest = vit_max(largest, p->count);

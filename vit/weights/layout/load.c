@@ -158,6 +158,14 @@ static bool is_plain(const vit_source *s, const vit_parameter *p) {
            !vit_reshapes[row->reshape].transposes && !vit_reshapes[row->reshape].turns_pixels;
 }
 
+/* Whether the file's tensor is the part of our tensor's rows as they are: queries, keys, values. */
+static bool are_rows(const place *at) {
+    const vit_layout_row *row = at->s->row;
+    return vit_joins[row->join].rows && at->s->tensor->count == at->out * at->in &&
+           !(vit_is_weight(at->p) && vit_reshapes[row->reshape].transposes) &&
+           !vit_reshapes[row->reshape].turns_pixels;
+}
+
 /* Checks the tensor's shape, and puts it into our tensor `to`; NULL: only checks. */
 static vit_status load_source(float *to, const place *at, vit_error *error) {
     const vit_tensor *t = at->s->tensor;
@@ -165,7 +173,9 @@ static vit_status load_source(float *to, const place *at, vit_error *error) {
     vit_status status = check_shape(at, error);
     if (status != VIT_OK || !to) return status;
     if (is_plain(at->s, at->p)) return vit_parameter_read(to, at->p, at->binding->file, t, error);
-    float *from = vit_alloc(t->count, sizeof *from);
+    if (are_rows(at))
+        return vit_parameter_read(to + row->part * t->count, at->p, at->binding->file, t, error);
+    float *from = vit_alloc_unset(t->count, sizeof *from);
     if (!from) return vit_fail_memory(error, "a tensor", t->count * sizeof *from);
     status = vit_parameter_read(from, at->p, at->binding->file, t, error);
     if (status == VIT_OK) {
