@@ -469,7 +469,7 @@ static void test_choose(void **state) {
         const vit_kernels *k = vit_kernels_choose(highest);
         assert_non_null(k);
         assert_true(k->cpu <= highest && k->cpu <= vit_cpu_detect());
-        assert_true(k->tile.rows > 0 && k->tile.cols > 0 && VIT_PANEL % k->tile.cols == 0);
+        assert_true(k->tile.rows > 0 && k->tile.cols > 0 && vit_panel() % k->tile.cols == 0);
         assert_true(k->tile.depth > 0 && k->tile.depth % 16 == 0);
     }
     assert_ptr_equal(vit_kernels_choose(VIT_CPU_SCALAR), vit_kernels_scalar());

@@ -366,9 +366,9 @@ static void test_pack(void **state) {
         for (size_t o = 0; o < out; o++)
             for (size_t k = 0; k < in; k++) {
                 const float w = values[p->offset + o * in + k];
-                const float row = rows[(k / VIT_PANEL * out + o) * VIT_PANEL + k % VIT_PANEL];
+                const float row = rows[(k / vit_panel() * out + o) * vit_panel() + k % vit_panel()];
                 assert_true(check_same(
-                    transposed[(o / VIT_PANEL * in + k) * VIT_PANEL + o % VIT_PANEL], w));
+                    transposed[(o / vit_panel() * in + k) * vit_panel() + o % vit_panel()], w));
                 assert_true(check_same(row, p->layer > 0 ? w : 0));
             }
     }

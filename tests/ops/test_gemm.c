@@ -265,10 +265,10 @@ static void check_packed(const check_memory *m, float *packed, const float *w, s
         const vit_exec exec = {.kernels = tables[t], .threads = 1};
         vit_pack_transposed(&exec, packed, w, n, k, row);
         assert_true(check_memory_intact(m));
-        const size_t panels = (n + VIT_PANEL - 1) / VIT_PANEL;
-        for (size_t i = 0; i < panels * VIT_PANEL * k; i++) {
-            const size_t j = i / (VIT_PANEL * k) * VIT_PANEL + i % VIT_PANEL;
-            const size_t p = i % (VIT_PANEL * k) / VIT_PANEL;
+        const size_t panels = (n + vit_panel() - 1) / vit_panel();
+        for (size_t i = 0; i < panels * vit_panel() * k; i++) {
+            const size_t j = i / (vit_panel() * k) * vit_panel() + i % vit_panel();
+            const size_t p = i % (vit_panel() * k) / vit_panel();
             assert_true(check_same(packed[i], j < n ? w[j * row + p] : 0));
             packed[i] = -1;
         }

@@ -227,6 +227,7 @@ static vit_gemm_shape shape_of(const layer *l, size_t form, size_t batch, vit_pr
                              .b_row = l->in}};
     vit_gemm_shape shape = shapes[form];
     shape.precision = precision;
+    shape.panel = 32;
     return shape;
 }
 
@@ -297,7 +298,8 @@ static void test_halves(void **state) {
  */
 static void test_rows_that_clash(void **state) {
     const vit_tile_size tile = {12, 32, 512};
-    vit_gemm_shape s = {.m = 6304, .n = 1024, .k = 1024, .a_row = 1024, .b_packed = true};
+    vit_gemm_shape s = {
+        .m = 6304, .n = 1024, .k = 1024, .panel = 32, .a_row = 1024, .b_packed = true};
     vit_gemm_plan p = vit_gemm_plan_of(&s, &tile, 1, MIB);
     assert_true(p.pack_a && !p.b_stays);
     s.a_row = 1024 + 16;
@@ -315,7 +317,7 @@ static void assert_fits(const vit_gemm_shape *s, const vit_tile_size *tile, size
         s->a_transposed ? band * p.packed_tile : vit_min(rows, band * tile->rows) * p.packed_row;
     assert_true(p.height + (p.higher > 0) <= tile->rows);
     assert_int_equal(p.tiles * p.height + p.higher, s->m);
-    assert_true(p.panels * VIT_PANEL >= s->n);
+    assert_true(p.panels * s->panel >= s->n);
     assert_true(p.depth <= VIT_K_BLOCK && p.blocks_of_k * p.depth >= p.words);
     assert_true(p.words == 0 || (p.blocks_of_k - 1) * p.depth < p.words);
     assert_true(p.bands >= p.runs && p.runs >= 1 && p.groups >= 1 && p.groups <= p.panels);
@@ -324,7 +326,7 @@ static void assert_fits(const vit_gemm_shape *s, const vit_tile_size *tile, size
     /* what is packed into the thread's room */
     if (p.b_stays && p.pack_b) {
         assert_false(p.pack_a);
-        assert_true(p.breadth * p.depth * VIT_PANEL <= vit_min(cache, MIB) / 8 * 5);
+        assert_true(p.breadth * p.depth * s->panel <= vit_min(cache, MIB) / 8 * 5);
     }
     if (p.pack_a) assert_true(a <= (p.b_stays ? VIT_LOW_BAND : vit_min(cache, MIB) / 4 * 3));
 }
@@ -348,8 +350,9 @@ static void test_every_plan_fits(void **state) {
         s.a_row = s.a_transposed ? s.m : s.k;
         s.b_row = s.n;
         for (size_t t = 0; t < COUNT(tiles); t++)
-            for (size_t j = 0; j < COUNT(threads); j++)
-                assert_fits(&s, &tiles[t], threads[j], caches[i % COUNT(caches)]);
+            for (s.panel = tiles[t].cols; s.panel <= VIT_MOST_PANEL; s.panel += 16)
+                for (size_t j = 0; j < COUNT(threads); j++)
+                    assert_fits(&s, &tiles[t], threads[j], caches[i % COUNT(caches)]);
     }
 }
 

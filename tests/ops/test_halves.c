@@ -37,19 +37,20 @@ static size_t every_number(uint16_t *halves, float *floats, vit_dtype dtype) {
     return count;
 }
 
-static void check_every_number(const vit_kernels *k, vit_stored stored, vit_dtype dtype) {
+static void check_every_number(const vit_kernels *k, vit_stored stored, vit_dtype dtype,
+                               size_t panel) {
     static uint16_t halves[1 << 16];
-    static float want[1 << 16], got[2 * VIT_PANEL], words[VIT_PANEL];
-    const size_t count = every_number(halves, want, dtype);
-    assert_int_equal(count % 64, 0);
-    for (size_t i = 0; i < count; i += 64) {
-        memcpy(words, halves + i, sizeof words);
-        k->widen[stored](got, words, 2);
-        for (size_t j = 0; j < 64; j++)
-            if (memcmp(&got[j % 2 * VIT_PANEL + j / 2], &want[i + j], sizeof *want) != 0)
+    static float want[1 << 16], got[2 * VIT_MOST_PANEL], words[VIT_MOST_PANEL];
+    const size_t count = every_number(halves, want, dtype), at_once = 2 * panel;
+    assert_int_equal(count % at_once, 0);
+    for (size_t i = 0; i < count; i += at_once) {
+        memcpy(words, halves + i, panel * sizeof *words);
+        k->widen[stored](got, words, 2, panel);
+        for (size_t j = 0; j < at_once; j++)
+            if (memcmp(&got[j % 2 * panel + j / 2], &want[i + j], sizeof *want) != 0)
                 fail_msg("%s: %s %04x is %a, expected %a", vit_cpu_name(k->cpu),
-                         vit_dtype_name(dtype), halves[i + j],
-                         (double)got[j % 2 * VIT_PANEL + j / 2], (double)want[i + j]);
+                         vit_dtype_name(dtype), halves[i + j], (double)got[j % 2 * panel + j / 2],
+                         (double)want[i + j]);
     }
 }
 
@@ -58,7 +59,8 @@ static void test_every_number(void **state) {
     const size_t count = check_tables(tables);
     for (size_t t = 0; t < count; t++)
         for (size_t i = 0; i < HALVES; i++)
-            check_every_number(tables[t], types[i].stored, types[i].dtype);
+            for (size_t panel = 16; panel <= VIT_MOST_PANEL; panel += 16)
+                check_every_number(tables[t], types[i].stored, types[i].dtype, panel);
 }
 
 /* ---- layers ---- */
@@ -122,7 +124,7 @@ static void check_forward(const vit_exec *exec, const case_ *c, vit_stored store
     vit_linear halves = floats;
     halves.packed = c->halves;
     halves.stored = stored;
-    for (size_t first = 0; first < vit_min(l->out, 2 * VIT_PANEL); first += VIT_PANEL) {
+    for (size_t first = 0; first < vit_min(l->out, 2 * vit_panel()); first += vit_panel()) {
         const size_t count = l->out - first;
         const vit_linear want = vit_linear_part(exec, &floats, first, count);
         const vit_linear got = vit_linear_part(exec, &halves, first, count);

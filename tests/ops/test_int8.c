@@ -147,7 +147,7 @@ static void test_ways_to_pack(void **state) {
         assert_memory_equal(got, want, words * sizeof *got);
         vit_pack_transposed(&exec, panels, w, l.out, l.in, l.in);
         vit_int8_unpack_panels(back, want, l.out, l.in);
-        const size_t floats = (l.out + VIT_PANEL - 1) / VIT_PANEL * VIT_PANEL * l.in;
+        const size_t floats = (l.out + vit_panel() - 1) / vit_panel() * vit_panel() * l.in;
         assert_int_equal(check_first_other(back, panels, floats), floats);
         float *const all[] = {want, got, w, panels, back};
         for (size_t j = 0; j < 5; j++) free(all[j]);
@@ -169,7 +169,7 @@ static void test_extremes_and_parts(void **state) {
     const vit_linear all = linear_of(&l, packed);
     for (size_t t = 0; t < count; t++) {
         const vit_exec exec = {.kernels = tables[t], .threads = 1, .room = room};
-        for (size_t first = 0; first < out; first += VIT_PANEL) {
+        for (size_t first = 0; first < out; first += vit_panel()) {
             const vit_linear part = vit_linear_part(&exec, &all, first, out - first);
             vit_linear_forward(&exec, y, x, &part, NULL, rows);
             for (size_t r = 0; r < rows; r++)

@@ -86,19 +86,19 @@ typedef struct unpacking {
     float *to;
 } unpacking;
 
-/* Panel i of W: VIT_PANEL inputs of all outputs. */
+/* Panel i of W: vit_panel() inputs of all outputs. */
 static void unpack_task(size_t i, int thread, void *context) {
     (void)thread;
     const unpacking *u = context;
     const vit_kernels *kernels = u->explainer->exec.kernels;
-    const size_t in = u->w->in, out = u->w->out, first = i * VIT_PANEL;
-    const size_t count = vit_min(in - first, VIT_PANEL);
+    const size_t in = u->w->in, out = u->w->out, panel = vit_panel(), first = i * panel;
+    const size_t count = vit_min(in - first, panel);
     const vit_operand_b b = vit_b_stored(u->w->packed, u->w->stored, in);
-    float *to = u->to + first * out, block[VIT_PANEL * VIT_PANEL];
-    for (size_t o = 0; o < out; o += VIT_PANEL) {
-        vit_read_panel(kernels, block, &b, out, o / VIT_PANEL, first, count);
-        kernels->products[VIT_PRECISION_F32]->transpose(
-            to + o * VIT_PANEL, VIT_PANEL, block, VIT_PANEL, count, vit_min(out - o, VIT_PANEL));
+    float *to = u->to + first * out, block[VIT_MOST_PANEL * VIT_MOST_PANEL];
+    for (size_t o = 0; o < out; o += panel) {
+        vit_read_panel(kernels, block, &b, out, o / panel, first, count);
+        kernels->products[VIT_PRECISION_F32]->transpose(to + o * panel, panel, block, panel, count,
+                                                        vit_min(out - o, panel));
     }
 }
 
@@ -109,7 +109,7 @@ static void unpack(const vit_explainer *e, vit_linear *const *layers, size_t cou
         vit_linear *w = layers[i];
         if (w->out == 0) continue;
         unpacking u = {e, w, at};
-        vit_parallel(vit_exec_threads(&e->exec, w->in * w->out), vit_ceil_div(w->in, VIT_PANEL),
+        vit_parallel(vit_exec_threads(&e->exec, w->in * w->out), vit_ceil_div(w->in, vit_panel()),
                      unpack_task, &u);
         w->weight = NULL;
         w->packed_rows = vit_b_packed(at, w->out);

@@ -1,4 +1,5 @@
 #include "vit/kernels/kernels.h"
+#include <stdatomic.h>
 
 const vit_kernels *vit_kernels_choose(vit_cpu highest) {
     const vit_cpu here = vit_cpu_detect();
@@ -10,4 +11,13 @@ const vit_kernels *vit_kernels_choose(vit_cpu highest) {
         if (k && k->cpu <= highest && k->cpu <= here) return k;
     }
     return vit_kernels_scalar();
+}
+
+size_t vit_panel(void) {
+    static _Atomic size_t known;
+    size_t panel = atomic_load_explicit(&known, memory_order_relaxed);
+    if (panel > 0) return panel;
+    panel = vit_kernels_choose(VIT_CPU_COUNT - 1)->tile.cols;
+    atomic_store_explicit(&known, panel, memory_order_relaxed);
+    return panel;
 }

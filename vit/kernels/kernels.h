@@ -24,8 +24,15 @@
 #error "-ffast-math would change results; build without it"
 #endif
 
-/* Columns of a packed panel of B; the tile.cols of every table divides it. */
-#define VIT_PANEL 32
+/* Columns of a packed panel of B, the same in the whole process: the tile.cols of this processor's
+ * best table, which that of every other table divides. A tile then reads its part of a panel in one
+ * stretch. Of every other cache line it would fill half of the sets of a first-level cache, and
+ * leave none of their ways to A. */
+size_t vit_panel(void);
+#define VIT_MOST_PANEL ((size_t)32) /* on any processor */
+
+/* Floats of a row that a run prefetches: two cache lines. */
+#define VIT_AHEAD ((size_t)32)
 
 /* The most elements that one call of square_sum takes. */
 #define VIT_CHUNK 4096
@@ -74,7 +81,7 @@ typedef struct vit_quad_weights {
 } vit_quad_weights;
 
 /* Memory to prefetch during the first `tiles` tiles of a run: while tile t is computed, `rows` rows
- * of VIT_PANEL floats, `row` floats apart, from `from + t * step` on. Only a hint, so it may point
+ * of VIT_AHEAD floats, `row` floats apart, from `from + t * step` on. Only a hint, so it may point
  * past the end of the matrix. */
 typedef struct vit_ahead {
     const float *from;
@@ -170,9 +177,9 @@ typedef struct vit_kernels {
     vit_tile_size tile;
     const vit_product_kernels *products[VIT_PRECISION_COUNT]; /* NULL: it does not have them */
 
-    /* to: [rows][VIT_PANEL] = the finite numbers of halves, from: [rows / 2, rounded up]
-     * [VIT_PANEL]. NULL for floats. */
-    void (*widen[VIT_STORED_COUNT])(float *to, const float *from, size_t rows);
+    /* to: [rows][panel] = the finite numbers of halves, from: [rows / 2, rounded up][panel]; panel
+     * is that of vit_panel. NULL for floats. */
+    void (*widen[VIT_STORED_COUNT])(float *to, const float *from, size_t rows, size_t panel);
 
     /* The lecture's softmax of every row, in place; n > 0: x = exp(x - max x) * (1 / sum of those
      * exponentials). Rows are vit_padded(n) floats apart; the padding is ignored and becomes +0. */

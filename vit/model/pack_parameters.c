@@ -88,8 +88,9 @@ static const float *floats_of(const rounding *r, const vit_parameter *row, int t
     if (!vit_stored_is_made(stored)) return from;
     float *to = r->room + (size_t)thread * r->largest;
     const vit_operand_b b = vit_b_stored(from, stored, in);
-    for (size_t i = 0; i < vit_ceil_div(out, VIT_PANEL); i++)
-        vit_read_panel(r->exec.kernels, to + i * VIT_PANEL * in, &b, out, i, 0, in);
+    const size_t panel = vit_panel();
+    for (size_t i = 0; i < vit_ceil_div(out, panel); i++)
+        vit_read_panel(r->exec.kernels, to + i * panel * in, &b, out, i, 0, in);
     return to;
 }
 

@@ -9,16 +9,12 @@
 /* ---- weights ---- */
 
 static size_t padded_outputs(size_t out) {
-    return vit_ceil_div(out, VIT_PANEL) * VIT_PANEL;
-}
-
-static size_t panel_words(size_t in) {
-    return VIT_PANEL * vit_ceil_div(in, NUMBERS);
+    return vit_ceil_div(out, vit_panel()) * vit_panel();
 }
 
 /* Words before the scales. */
 static size_t integer_words(size_t out, size_t in) {
-    return padded_outputs(out) / VIT_PANEL * panel_words(in);
+    return padded_outputs(out) * vit_ceil_div(in, NUMBERS);
 }
 
 size_t vit_int8_words(size_t out, size_t in) {
@@ -53,11 +49,12 @@ static int round_one(float x, float scale) {
 /* Where output o of a packed layer has its first integer, in words; where integer p is from there.
  */
 static size_t word_of(size_t in, size_t o) {
-    return o / VIT_PANEL * panel_words(in) + o % VIT_PANEL;
+    const size_t panel = vit_panel();
+    return o / panel * panel * vit_ceil_div(in, NUMBERS) + o % panel;
 }
 
-static size_t at(size_t p) {
-    return p / NUMBERS * VIT_PANEL * NUMBERS + p % NUMBERS;
+static size_t at(size_t p, size_t panel) {
+    return p / NUMBERS * panel * NUMBERS + p % NUMBERS;
 }
 
 /* What stands after the integers; sum: of those of output o. */
@@ -73,13 +70,14 @@ static void pack_output(float *packed, size_t out, size_t in, size_t o, const fl
                         const float *scale) {
     const float s = scale && *scale >= 0 ? *scale : scale_of(w, step, in);
     int8_t *to = (int8_t *)(packed + word_of(in, o));
+    const size_t panel = vit_panel();
     int32_t sum = 0;
-    for (size_t p = 0; p < in; p++) sum += to[at(p)] = (int8_t)round_one(w[p * step], s);
+    for (size_t p = 0; p < in; p++) sum += to[at(p, panel)] = (int8_t)round_one(w[p * step], s);
     end_output(packed, out, in, o, s, sum);
 }
 
 static void clear(float *packed, size_t out, size_t in) {
-    if (out % VIT_PANEL > 0 || in % NUMBERS > 0)
+    if (out % vit_panel() > 0 || in % NUMBERS > 0)
         memset(packed, 0, vit_int8_words(out, in) * sizeof *packed);
 }
 
@@ -91,24 +89,26 @@ void vit_int8_pack(float *packed, const float *w, const float *scales, size_t ou
 
 void vit_int8_pack_integers(float *packed, const int8_t *w, const float *scales, size_t out,
                             size_t in) {
+    const size_t panel = vit_panel();
     clear(packed, out, in);
     for (size_t o = 0; o < out; o++, w += in) {
         int8_t *to = (int8_t *)(packed + word_of(in, o));
         int32_t sum = 0;
-        for (size_t p = 0; p < in; p++) sum += to[at(p)] = scales[o] > 0 ? w[p] : 0;
+        for (size_t p = 0; p < in; p++) sum += to[at(p, panel)] = scales[o] > 0 ? w[p] : 0;
         end_output(packed, out, in, o, scales[o], sum);
     }
 }
 
-/* Output o in panels of floats; its weights are VIT_PANEL apart. */
+/* Output o in panels of floats; its weights are vit_panel() apart. */
 static size_t in_panels(size_t o, size_t in) {
-    return o / VIT_PANEL * VIT_PANEL * in + o % VIT_PANEL;
+    const size_t panel = vit_panel();
+    return o / panel * panel * in + o % panel;
 }
 
 void vit_int8_pack_panels(float *packed, const float *panels, size_t out, size_t in) {
     clear(packed, out, in);
     for (size_t o = 0; o < out; o++)
-        pack_output(packed, out, in, o, panels + in_panels(o, in), VIT_PANEL, NULL);
+        pack_output(packed, out, in, o, panels + in_panels(o, in), vit_panel(), NULL);
 }
 
 /* The weights of output o, `step` apart. */
@@ -116,12 +116,13 @@ static void unpack_output(float *to, size_t step, const float *packed, size_t ou
                           size_t o) {
     const float scale = vit_int8_scales(packed, out, in)[o];
     const int8_t *from = (const int8_t *)(packed + word_of(in, o));
-    for (size_t p = 0; p < in; p++) to[p * step] = scale * (float)from[at(p)];
+    const size_t panel = vit_panel();
+    for (size_t p = 0; p < in; p++) to[p * step] = scale * (float)from[at(p, panel)];
 }
 
 void vit_int8_unpack_panels(float *panels, const float *packed, size_t out, size_t in) {
     for (size_t o = 0; o < padded_outputs(out); o++)
-        unpack_output(panels + in_panels(o, in), VIT_PANEL, packed, out, in, o);
+        unpack_output(panels + in_panels(o, in), vit_panel(), packed, out, in, o);
 }
 
 void vit_int8_unpack(float *w, const float *packed, size_t out, size_t in) {

@@ -42,7 +42,7 @@ void vit_linear_forward(const vit_exec *exec, float *y, const float *x, const vi
                         const vit_residual_sum *sum, size_t rows);
 
 /* Outputs first .. first + count - 1 as a layer of their own, which shares the memory of w; for
- * forward, `first` must be a multiple of VIT_PANEL. */
+ * forward, `first` must be a multiple of vit_panel(). */
 vit_linear vit_linear_part(const vit_exec *exec, const vit_linear *w, size_t first, size_t count);
 
 /* The gradient of such a part, which shares the memory of d. */

@@ -35,10 +35,10 @@ bool vit_first_only(const vit_block_call *c) {
 
 /* Where only first tokens are wanted, queries have an array of their own, [batch][A], and the array
  * of keys and values begins in the middle of [Q K V]: with this column, the last one before the
- * keys at which a panel of the packed weights begins (VIT_PANEL columns). Else 0: Q, K and V are in
- * one array. */
+ * keys at which a panel of the packed weights begins (vit_panel() columns). Else 0: Q, K and V are
+ * in one array. */
 static size_t first_column(const vit_block_call *c) {
-    return vit_first_only(c) ? vit_config_attention_dim(c->config) / VIT_PANEL * VIT_PANEL : 0;
+    return vit_first_only(c) ? vit_config_attention_dim(c->config) / vit_panel() * vit_panel() : 0;
 }
 
 vit_qkv vit_qkv_of(const vit_block_call *c, float *values, float *first_q) {

@@ -12,9 +12,10 @@ typedef struct vit_operand_a {
     size_t row, col;
 } vit_operand_a;
 
-/* B: element (p, j) is data[j / VIT_PANEL * panel + p * row + j % VIT_PANEL * column]: an ordinary
- * matrix (vit_b_plain), or one packed in panels of VIT_PANEL columns (vit_b_packed), in F32 perhaps
- * in halves, of which a word is elements (p, j) and (p + 1, j), or transposed (vit_b_stored). */
+/* B: element (p, j) is data[j / w * panel + p * row + j % w * column], w being vit_panel(): an
+ * ordinary matrix (vit_b_plain), or one packed in panels of w columns (vit_b_packed), in F32
+ * perhaps in halves, of which a word is elements (p, j) and (p + 1, j), or transposed
+ * (vit_b_stored). */
 typedef struct vit_operand_b {
     const float *data;
     size_t row, column, panel;
@@ -29,7 +30,7 @@ bool vit_stored_is_made(vit_stored stored);
 
 /* B from a matrix [k][n], `row` floats from row to row. */
 static inline vit_operand_b vit_b_plain(const float *data, size_t row) {
-    return (vit_operand_b){.data = data, .row = row, .column = 1, .panel = VIT_PANEL};
+    return (vit_operand_b){.data = data, .row = row, .column = 1, .panel = vit_panel()};
 }
 
 /* B as packed by vit_pack_stored. */
@@ -65,7 +66,7 @@ static inline void vit_epilogue_move(vit_epilogue *e, size_t row, size_t column)
  * two low bands of A, whose distance is no multiple of 64 KiB so that they do not compete for the
  * same sets of that cache; or a block of B, which is smaller than a high band. */
 #define VIT_HIGH_BAND (VIT_LARGEST_CACHE / 4 * 3)
-#define VIT_PACKED_PANEL (VIT_PANEL * VIT_K_BLOCK)
+#define VIT_PACKED_PANEL (VIT_MOST_PANEL * VIT_K_BLOCK)
 #define VIT_LOW_BAND ((size_t)20 << 10)
 
 /* Floats of vit_exec.room for one thread. */
@@ -97,7 +98,7 @@ void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, si
 void vit_pack_stored(const vit_exec *exec, float *packed, const float *w, vit_stored stored,
                      size_t n, size_t k, size_t row);
 
-/* to: [rows][VIT_PANEL] = rows first, first + 1, ... of panel `panel` of B [k][n], which
+/* to: [rows][vit_panel()] = rows first, first + 1, ... of panel `panel` of B [k][n], which
  * vit_pack_stored made; `first` is even. Columns past n are 0. */
 void vit_read_panel(const vit_kernels *kernels, float *to, const vit_operand_b *b, size_t n,
                     size_t panel, size_t first, size_t rows);

@@ -25,12 +25,12 @@ static uint32_t bits_of_f16(float x) {
 }
 
 /* Two rows of a panel become one of words. */
-#define NARROW(name, bits_of)                                                            \
-    static void name(float *to, const float *from) {                                     \
-        for (size_t j = 0; j < VIT_PANEL; j++) {                                         \
-            const uint32_t word = bits_of(from[j]) | bits_of(from[VIT_PANEL + j]) << 16; \
-            memcpy(to + j, &word, sizeof word);                                          \
-        }                                                                                \
+#define NARROW(name, bits_of)                                                        \
+    static void name(float *to, const float *from, size_t panel) {                   \
+        for (size_t j = 0; j < panel; j++) {                                         \
+            const uint32_t word = bits_of(from[j]) | bits_of(from[panel + j]) << 16; \
+            memcpy(to + j, &word, sizeof word);                                      \
+        }                                                                            \
     }
 
 NARROW(narrow_bf16, bits_of_bf16)
@@ -40,7 +40,7 @@ NARROW(narrow_f16, bits_of_f16)
  * two rows or of one number, and whether the rows of W stay as they are. */
 static const struct {
     size_t numbers;
-    void (*narrow)(float *to, const float *from);
+    void (*narrow)(float *to, const float *from, size_t panel);
     uint32_t (*bits)(float x);
     bool in_rows;
 } stores[] = {
@@ -63,26 +63,27 @@ bool vit_stored_is_made(vit_stored stored) {
 
 vit_operand_b vit_b_stored(const float *data, vit_stored stored, size_t k) {
     const bool in_rows = stores[stored].in_rows;
+    const size_t panel = vit_panel();
     return (vit_operand_b){.data = data,
-                           .row = in_rows ? 1 : VIT_PANEL,
+                           .row = in_rows ? 1 : panel,
                            .column = in_rows ? vit_stored_words(stored, k) : 1,
-                           .panel = VIT_PANEL * vit_stored_words(stored, k),
+                           .panel = panel * vit_stored_words(stored, k),
                            .packed = true,
                            .stored = stored};
 }
 
 size_t vit_packed_size(size_t n, size_t k) {
-    return vit_ceil_div(n, VIT_PANEL) * VIT_PANEL * vit_whole_words(k);
+    return vit_ceil_div(n, vit_panel()) * vit_panel() * vit_whole_words(k);
 }
 
 void vit_pack_transposed(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
                          size_t row) {
     const vit_product_kernels *inner = vit_products_of(exec);
-    const size_t panel = VIT_PANEL * vit_words(exec->precision, k);
-    for (size_t j = 0; j < n; j += VIT_PANEL, packed += panel) {
-        const size_t width = vit_min(VIT_PANEL, n - j);
-        if (width < VIT_PANEL) memset(packed, 0, panel * sizeof *packed);
-        inner->transpose(packed, VIT_PANEL, w + j * row, row, width, k);
+    const size_t panel = vit_panel(), words = panel * vit_words(exec->precision, k);
+    for (size_t j = 0; j < n; j += panel, packed += words) {
+        const size_t width = vit_min(panel, n - j);
+        if (width < panel) memset(packed, 0, words * sizeof *packed);
+        inner->transpose(packed, panel, w + j * row, row, width, k);
     }
 }
 
@@ -105,7 +106,8 @@ static void copy_rows(float *to, const float *w, vit_stored stored, size_t n, si
 
 void vit_pack_stored(const vit_exec *exec, float *packed, const float *w, vit_stored stored,
                      size_t n, size_t k, size_t row) {
-    float strip[STORED_ROWS * VIT_PANEL];
+    float strip[STORED_ROWS * VIT_MOST_PANEL];
+    const size_t panel = vit_panel();
     if (stores[stored].in_rows) {
         copy_rows(packed, w, stored, n, k, row);
         return;
@@ -114,14 +116,14 @@ void vit_pack_stored(const vit_exec *exec, float *packed, const float *w, vit_st
         vit_pack_transposed(exec, packed, w, n, k, row);
         return;
     }
-    for (size_t j = 0; j < n; j += VIT_PANEL)
+    for (size_t j = 0; j < n; j += panel)
         for (size_t p = 0; p < k; p += STORED_ROWS) {
             const size_t rows = vit_min(STORED_ROWS, k - p);
             memset(strip, 0, sizeof strip);
-            vit_products_of(exec)->transpose(strip, VIT_PANEL, w + j * row + p, row,
-                                             vit_min(VIT_PANEL, n - j), rows);
-            for (size_t i = 0; i < vit_ceil_div(rows, 2); i++, packed += VIT_PANEL)
-                stores[stored].narrow(packed, strip + 2 * i * VIT_PANEL);
+            vit_products_of(exec)->transpose(strip, panel, w + j * row + p, row,
+                                             vit_min(panel, n - j), rows);
+            for (size_t i = 0; i < vit_ceil_div(rows, 2); i++, packed += panel)
+                stores[stored].narrow(packed, strip + 2 * i * panel, panel);
         }
 }
 
@@ -130,17 +132,18 @@ void vit_pack_stored(const vit_exec *exec, float *packed, const float *w, vit_st
 static void turn_rows(const vit_kernels *kernels, float *to, const vit_operand_b *b,
                       const float *from, size_t width, size_t rows) {
     const vit_product_kernels *words = kernels->products[VIT_PRECISION_F32];
-    float strip[STORED_ROWS / 2 * VIT_PANEL];
+    const size_t panel = vit_panel();
+    float strip[STORED_ROWS / 2 * VIT_MOST_PANEL];
     if (!kernels->widen[b->stored]) {
-        if (width < VIT_PANEL) memset(to, 0, rows * VIT_PANEL * sizeof *to);
-        words->transpose(to, VIT_PANEL, from, b->column, width, rows);
+        if (width < panel) memset(to, 0, rows * panel * sizeof *to);
+        words->transpose(to, panel, from, b->column, width, rows);
         return;
     }
-    if (width < VIT_PANEL) memset(strip, 0, sizeof strip);
+    if (width < panel) memset(strip, 0, sizeof strip);
     for (size_t p = 0; p < rows; p += STORED_ROWS) {
         const size_t part = vit_min(STORED_ROWS, rows - p);
-        words->transpose(strip, VIT_PANEL, from + p / 2, b->column, width, vit_ceil_div(part, 2));
-        kernels->widen[b->stored](to + p * VIT_PANEL, strip, part);
+        words->transpose(strip, panel, from + p / 2, b->column, width, vit_ceil_div(part, 2));
+        kernels->widen[b->stored](to + p * panel, strip, part, panel);
     }
 }
 
@@ -150,44 +153,45 @@ static void make_rows(const vit_kernels *kernels, float *to, const vit_operand_b
     if (stores[b->stored].in_rows)
         turn_rows(kernels, to, b, from, width, rows);
     else if (kernels->widen[b->stored])
-        kernels->widen[b->stored](to, from, rows);
+        kernels->widen[b->stored](to, from, rows, vit_panel());
     else
-        memcpy(to, from, rows * VIT_PANEL * sizeof *to);
+        memcpy(to, from, rows * vit_panel() * sizeof *to);
 }
 
 void vit_read_panel(const vit_kernels *kernels, float *to, const vit_operand_b *b, size_t n,
                     size_t panel, size_t first, size_t rows) {
     make_rows(kernels, to, b,
               b->data + panel * b->panel + vit_stored_words(b->stored, first) * b->row,
-              vit_min(VIT_PANEL, n - panel * VIT_PANEL), rows);
+              vit_min(vit_panel(), n - panel * vit_panel()), rows);
 }
 
 void vit_pack_rows(const vit_exec *exec, float *packed, const float *w, size_t n, size_t k,
                    size_t row) {
     const vit_product_kernels *inner = vit_products_of(exec);
-    const size_t panel = VIT_PANEL * vit_words(exec->precision, k);
-    for (size_t j = 0; j < n; j += VIT_PANEL, packed += panel)
-        inner->copy_across(packed, VIT_PANEL, w + j, row, k, vit_min(VIT_PANEL, n - j));
+    const size_t panel = vit_panel(), words = panel * vit_words(exec->precision, k);
+    for (size_t j = 0; j < n; j += panel, packed += words)
+        inner->copy_across(packed, panel, w + j, row, k, vit_min(panel, n - j));
 }
 
 void vit_pack_rounded(const vit_exec *exec, float *packed, const float *floats, size_t n,
                       size_t k) {
     const vit_product_kernels *inner = vit_products_of(exec);
-    const size_t panel = VIT_PANEL * vit_words(exec->precision, k);
-    for (size_t j = 0; j < n; j += VIT_PANEL, packed += panel, floats += VIT_PANEL * k)
-        inner->copy_across(packed, VIT_PANEL, floats, VIT_PANEL, k, VIT_PANEL);
+    const size_t panel = vit_panel(), words = panel * vit_words(exec->precision, k);
+    for (size_t j = 0; j < n; j += panel, packed += words, floats += panel * k)
+        inner->copy_across(packed, panel, floats, panel, k, panel);
 }
 
 void vit_unpack_transposed(const vit_kernels *kernels, float *w, const float *packed,
                            vit_stored stored, size_t n, size_t k) {
-    float strip[STORED_ROWS * VIT_PANEL];
+    float strip[STORED_ROWS * VIT_MOST_PANEL];
+    const size_t panel = vit_panel();
     const vit_operand_b b = vit_b_stored(packed, stored, k);
-    for (size_t j = 0; j < n; j += VIT_PANEL)
+    for (size_t j = 0; j < n; j += panel)
         for (size_t p = 0; p < k; p += STORED_ROWS) {
             const size_t rows = vit_min(STORED_ROWS, k - p);
-            vit_read_panel(kernels, strip, &b, n, j / VIT_PANEL, p, rows);
-            for (size_t i = 0; i < vit_min(VIT_PANEL, n - j); i++)
-                for (size_t q = 0; q < rows; q++) w[(j + i) * k + p + q] = strip[q * VIT_PANEL + i];
+            vit_read_panel(kernels, strip, &b, n, j / panel, p, rows);
+            for (size_t i = 0; i < vit_min(panel, n - j); i++)
+                for (size_t q = 0; q < rows; q++) w[(j + i) * k + p + q] = strip[q * panel + i];
         }
 }
 
@@ -249,11 +253,11 @@ void vit_pack_a(const vit_gemm_product *p, float *to, const vit_gemm_stage *s) {
 /* ---- B ---- */
 
 void vit_pack_b(const vit_gemm_product *p, float *to, vit_panel_part b) {
-    const size_t width = vit_min(VIT_PANEL, p->n - b.panel * VIT_PANEL);
+    const size_t width = vit_min(p->panel, p->n - b.panel * p->panel);
     if (b.words == 0) return;
     if (vit_stored_is_made(p->b.stored))
         make_rows(p->exec->kernels, to, &p->b, vit_first_of_b(p, b), width, b.words);
     else
-        p->inner->copy_across(to, VIT_PANEL, vit_first_of_b(p, b), p->b.row,
+        p->inner->copy_across(to, p->panel, vit_first_of_b(p, b), p->b.row,
                               vit_numbers_in(p, b.k0, b.words), width);
 }

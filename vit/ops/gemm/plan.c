@@ -5,12 +5,13 @@
  * cache. Shorter rows spread over all sets. */
 #define FAR_APART ((size_t)1024)
 
-/* Packing pays only if what is packed is used often enough: a row of A by this many panels (by
- * fewer if A is slow to read where it is); a panel of B by this many tiles altogether, or by this
- * many of each thread if each thread packs B for itself. A that has
- * to be converted is always packed. */
-#define PANELS_PER_ROW 32
-#define PANELS_PER_BAD_ROW 6
+/* Packing pays only if what is packed is used often enough: a row of A by more columns than this
+ * (by fewer if A is slow to read where it is); a panel of B by this many tiles altogether, or by
+ * this many of each thread if each thread packs B for itself. A that has to be converted is always
+ * packed. */
+#define COLUMNS_PER_ROW 992
+#define COLUMNS_PER_BAD_ROW 160
+#define COLUMNS_PER_GROUP 192 /* of panels that packs A for itself, at least */
 #define TILES_PER_PANEL 24
 #define TILES_PER_BAND 12
 #define CONVERTED_TILES_PER_BAND 4
@@ -71,7 +72,7 @@ static void choose_for_converted(plan *p, const shape *s, size_t threads, const 
     p->pack_a = true;
     p->pack_b = !s->b_packed;
     p->b_stays = s->b_packed && !s->a_transposed && p->tiles >= threads * LEAST_CONVERTED_TILES &&
-                 p->panels * VIT_PANEL * p->depth <= fits->block;
+                 p->panels * s->panel * p->depth <= fits->block;
 }
 
 /* Whether A has enough tiles to stream past a block of B that B should stay, even if it must be
@@ -86,9 +87,8 @@ static bool streams_long(const plan *p, const shape *s, size_t threads) {
 /* Whether A is slow to read where it is: its rows compete for the same sets of the first-level
  * cache, which often has eight ways, fewer than a tile has rows; or it is transposed, and a tile of
  * six rows uses less than half of each cache line. */
-static bool reads_badly(const plan *p, const shape *s, const vit_tile_size *tile) {
-    const bool half_lines =
-        s->a_transposed && tile->rows < TALL_TILE && p->panels >= PANELS_PER_BAD_ROW;
+static bool reads_badly(const shape *s, const vit_tile_size *tile) {
+    const bool half_lines = s->a_transposed && tile->rows < TALL_TILE && s->n > COLUMNS_PER_BAD_ROW;
     return s->a_row % FAR_APART == 0 || half_lines;
 }
 
@@ -97,18 +97,18 @@ static void choose_for_floats(plan *p, const shape *s, const vit_tile_size *tile
     const bool b_is_large = !s->b_packed && s->n * s->k > fits->matrix;
     const bool b_reads_well = !s->b_packed && s->b_row < FAR_APART;
     const bool is_long = streams_long(p, s, threads);
-    const bool bad = !s->a_ready && reads_badly(p, s, tile);
+    const bool bad = !s->a_ready && reads_badly(s, tile);
     const bool tall = tile->rows >= TALL_TILE;
-    const size_t least = bad || s->a_transposed ? PANELS_PER_BAD_ROW : PANELS_PER_ROW;
+    const size_t least = bad || s->a_transposed ? COLUMNS_PER_BAD_ROW : COLUMNS_PER_ROW;
     p->b_stays =
         tall && !bad && (is_long || (b_reads_well && p->tiles >= threads * LEAST_PLAIN_TILES));
     if (p->b_stays) {
         p->breadth = vit_ceil_div(p->panels, vit_ceil_div(p->panels, KEPT_PANELS));
-        const size_t depth = fits->block / VIT_PANEL / p->breadth / 16 * 16;
+        const size_t depth = fits->block / s->panel / p->breadth / 16 * 16;
         p->depth = block_depth(p->words, vit_min(tile->depth, depth));
         p->pack_b = s->b_made || (b_is_large && is_long && (s->a_transposed || !b_reads_well));
     } else {
-        p->pack_a = !s->a_ready && (bad || s->m * s->k > fits->matrix) && p->panels >= least;
+        p->pack_a = !s->a_ready && (bad || s->m * s->k > fits->matrix) && s->n > least;
         p->pack_b = s->b_made || (b_is_large && p->tiles >= TILES_PER_PANEL);
     }
 }
@@ -146,7 +146,7 @@ static void divide_over_a(plan *p, const shape *s, const vit_tile_size *tile, si
     if (p->bands > 1) p->bands = vit_ceil_div(p->bands, threads) * threads;
     p->runs = p->bands;
     size_t wanted = 8 * threads, most = p->panels;
-    if (p->pack_a) wanted = threads, most = vit_ceil_div(p->panels, PANELS_PER_BAD_ROW);
+    if (p->pack_a) wanted = threads, most = vit_ceil_div(s->n, COLUMNS_PER_GROUP);
     if (threads == 1 || (p->pack_a && p->bands > 1)) wanted = 1;
     p->groups = vit_min(vit_ceil_div(wanted, p->bands), most);
 }
@@ -159,7 +159,7 @@ vit_gemm_plan vit_gemm_plan_of(const shape *s, const vit_tile_size *tile, size_t
               .converts = converts,
               .words = converts ? vit_words(s->precision, s->k) : s->k,
               .tiles = vit_ceil_div(s->m, tile->rows),
-              .panels = vit_ceil_div(s->n, VIT_PANEL)};
+              .panels = vit_ceil_div(s->n, s->panel)};
     p.height = s->m / p.tiles;
     p.higher = s->m % p.tiles;
     p.depth = block_depth(p.words, tile->depth);

@@ -3,9 +3,9 @@
  * element is one chain over k, whose running value a block of k stores and the next one loads.
  *
  * The rows of C are divided into tiles (as high as the kernel's registers allow), its columns into
- * panels of VIT_PANEL columns, k into blocks. Consecutive tiles form bands, consecutive panels form
- * groups; a task is a run of consecutive bands times a group. One operand stays in the second-level
- * cache, the other is streamed past it:
+ * panels of vit_panel() columns, k into blocks. Consecutive tiles form bands, consecutive panels
+ * form groups; a task is a run of consecutive bands times a group. One operand stays in the
+ * second-level cache, the other is streamed past it:
  *
  *   A stays: a band of A, multiplied by B panel by panel; B is packed one panel ahead, if at all;
  *   B stays: a block of B, multiplied by A tile by tile; A is packed one band ahead, if at all. */
@@ -17,6 +17,7 @@
 /* A product C [m][n] = A [m][k] B [k][n]. */
 typedef struct vit_gemm_shape {
     size_t m, n, k;
+    size_t panel; /* vit_panel() */
     vit_precision precision;
     bool a_transposed; /* A is stored as [k][m], else as [m][k] */
     size_t a_row;      /* floats from row to row as stored */

@@ -17,6 +17,7 @@ typedef struct vit_gemm_product {
     vit_gemm_plan plan;
     float *c;
     size_t c_row, n, k; /* k in numbers, not words */
+    size_t panel;       /* vit_panel() */
     vit_operand_a a;
     vit_operand_b b;
     vit_epilogue epilogue;
@@ -95,7 +96,7 @@ static inline const float *vit_first_of_b(const vit_gemm_product *p, vit_panel_p
 static inline float *vit_packed_panel(const vit_gemm_product *p, const vit_gemm_task *t,
                                       size_t panel) {
     const size_t i = panel - t->now.panels.first;
-    return t->packed_b + (p->plan.b_stays ? i : i % 2) * p->plan.depth * VIT_PANEL;
+    return t->packed_b + (p->plan.b_stays ? i : i % 2) * p->plan.depth * p->panel;
 }
 
 /* ---- pack.c ---- */

@@ -51,16 +51,16 @@ static vit_tiles run_of(const vit_gemm_product *p, const vit_gemm_task *t) {
                        .c_row = p->c_row,
                        .a_row = a.row,
                        .a_col = a.col,
-                       .b_row = p->plan.pack_b ? VIT_PANEL : p->b.row};
+                       .b_row = p->plan.pack_b ? p->panel : p->b.row};
 }
 
 /* Makes the run `count` tiles, of which the first is this tile under this panel. */
 static void place(vit_tiles *run, const vit_gemm_product *p, const vit_gemm_task *t, size_t tile,
                   size_t panel, size_t count) {
-    const size_t i = vit_first_row(p, tile), j = panel * VIT_PANEL;
+    const size_t i = vit_first_row(p, tile), j = panel * p->panel;
     run->count = count;
     run->rows = vit_first_row(p, tile + 1) - i;
-    run->columns = vit_min(VIT_PANEL, p->n - j);
+    run->columns = vit_min(p->panel, p->n - j);
     run->c = p->c + i * p->c_row + j;
     run->a = a_of(p, t, tile).data;
     run->b = p->plan.pack_b ? vit_packed_panel(p, t, panel)
@@ -89,16 +89,19 @@ static size_t of_one_height(const vit_gemm_product *p, vit_range tiles) {
     return vit_min(tiles.end, end) - tiles.first;
 }
 
-/* During the coming tiles, prefetches a share of this part of B for each: some rows, or of W's rows
- * some columns. */
+/* During the coming tiles, prefetches a share of this part of B for each: some rows, which lie side
+ * by side if B is packed, or of W's rows some columns. */
 static void look_at_b(vit_ahead *ahead, const vit_gemm_product *p, vit_panel_part b, size_t share) {
     const float *from = vit_first_of_b(p, b);
     const size_t rows = vit_rows_of_b(p, vit_min(share, b.words));
     const size_t tiles = vit_ceil_div(b.words, share);
-    if (p->b.column == 1)
+    if (p->b.row == p->panel)
+        look_at(ahead, from, VIT_AHEAD, vit_ceil_div(rows * p->panel, VIT_AHEAD), rows * p->panel,
+                tiles);
+    else if (p->b.column == 1)
         look_at(ahead, from, p->b.row, rows, rows * p->b.row, tiles);
     else
-        look_at(ahead, from, p->b.column, vit_min(VIT_PANEL, p->n - b.panel * VIT_PANEL), share,
+        look_at(ahead, from, p->b.column, vit_min(p->panel, p->n - b.panel * p->panel), share,
                 tiles);
 }
 
@@ -124,7 +127,7 @@ static void sweep_panel(const vit_gemm_product *p, const vit_gemm_task *t, vit_t
         look_at_b(&run->ahead[1], p, coming, share);
         compute_run(p, run);
         if (plan->pack_b)
-            vit_pack_b(p, vit_packed_panel(p, t, panel + 1) + done * VIT_PANEL, coming);
+            vit_pack_b(p, vit_packed_panel(p, t, panel + 1) + done * p->panel, coming);
         done += coming.words;
         tiles.first += count;
     }
@@ -166,8 +169,8 @@ static void look_at_a(vit_ahead *ahead, const vit_gemm_product *p, const vit_gem
 static void look_at_rows(vit_ahead *ahead, const vit_gemm_product *p, const vit_gemm_task *t,
                          vit_range rows) {
     const vit_gemm_stage *s = &t->next;
-    look_at(ahead, vit_row_of_a(p, s, vit_first_row(p, s->tiles.first) + rows.first), VIT_PANEL,
-            vit_ceil_div(vit_numbers_in(p, s->k0, s->words), VIT_PANEL), 0, 1);
+    look_at(ahead, vit_row_of_a(p, s, vit_first_row(p, s->tiles.first) + rows.first), VIT_AHEAD,
+            vit_ceil_div(vit_numbers_in(p, s->k0, s->words), VIT_AHEAD), 0, 1);
 }
 
 /* Computes a tile under all panels. Meanwhile the C that comes next is prefetched, and the A of the
@@ -182,18 +185,18 @@ static void sweep_tile(const vit_gemm_product *p, const vit_gemm_task *t, size_t
     const size_t steps = vit_length(t->now.tiles) * vit_length(all);
     size_t done = (tile - t->now.tiles.first) * vit_length(all);
     vit_tiles run = run_of(p, t);
-    run.right = VIT_PANEL;
-    run.b_step = p->plan.pack_b ? p->plan.depth * VIT_PANEL : p->b.panel;
+    run.right = p->panel;
+    run.b_step = p->plan.pack_b ? p->plan.depth * p->panel : p->b.panel;
     for (vit_range panels = all; vit_length(panels) > 0;) {
         const bool last = vit_length(panels) == 1;
         const size_t count = last || pack_a ? 1 : vit_length(panels) - 1;
         const vit_range now_packed = vit_share_of(rows, done, steps);
         place(&run, p, t, tile, panels.first, count);
         if (!last)
-            look_at(&run.ahead[0], run.c + VIT_PANEL, p->c_row, run.rows, VIT_PANEL, count);
+            look_at(&run.ahead[0], run.c + p->panel, p->c_row, run.rows, p->panel, count);
         else
             look_at(&run.ahead[0],
-                    p->c + vit_first_row(p, tile + 1) * p->c_row + all.first * VIT_PANEL, p->c_row,
+                    p->c + vit_first_row(p, tile + 1) * p->c_row + all.first * p->panel, p->c_row,
                     run.rows, 0, !last_tile);
         look_at(&run.ahead[1], NULL, 0, 0, 0, 0);
         if (vit_length(now_packed) > 0)
