@@ -11,7 +11,7 @@
  * packed. */
 #define COLUMNS_PER_ROW 992
 #define COLUMNS_PER_BAD_ROW 160
-#define COLUMNS_PER_GROUP 192 /* of panels that packs A for itself, at least */
+#define COLUMNS_PER_GROUP 192 /* a group of panels packs A for itself */
 #define TILES_PER_PANEL 24
 #define TILES_PER_BAND 12
 #define CONVERTED_TILES_PER_BAND 4
