@@ -12,7 +12,7 @@
 char project[4096];
 
 void find_project(void) {
-    if (!getcwd(project, sizeof project)) fail_msg("there is no working directory");
+    if (!getcwd(project, sizeof project)) fail_msg("%s", "there is no working directory");
 }
 
 spoiled take(const char *name) {

@@ -380,8 +380,8 @@ static vit_status compare_ranks(vit_cluster *cluster, const vit_dataset *d, cons
 static const char *const measured[] = {
     "vit-evaluate measures it",
     "vit_evaluate_labels measures it, with a table of pictures and their classes",
-    "vit-classify --format csv writes its numbers for many pictures, and their mean squared "
-    "difference from your table's measures it",
+    ("vit-classify --format csv writes its numbers for many pictures, and their mean squared "
+     "difference from your table's measures it"),
 };
 VIT_CHECK_ROWS(measured, VIT_SCORING_COUNT);
 
