@@ -100,9 +100,8 @@ static vit_status read_part(part *p, bool pictures, vit_error *error) {
     vit_status status = vit_read_file(&bytes, p->table, MOST_TABLE, error);
     if (status != VIT_OK) return status;
     p->text = (char *)bytes.data;
-    if (memchr(p->text, 0, bytes.size))
-        return vit_fail(error, VIT_ERROR_FORMAT, "%s: has a zero byte, expected text in UTF-8",
-                        p->table);
+    const char *other = vit_utf8_other(p->text, bytes.size);
+    if (other) return vit_fail(error, VIT_ERROR_FORMAT, "%s: %s", p->table, other);
     return cut_up(p, pictures, error);
 }
 

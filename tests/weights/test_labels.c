@@ -67,6 +67,17 @@ static void test_files(void **state) {
     named("a",
           "{\"model_type\": \"vit\", \"id2label\": {\"0\": \"x\", \"1\": \"y\", \"2\": \"z\"}}",
           "y");
+    named("a", "tench\ngoldfish\nshark\n\n \r\n\n", "goldfish"); /* empty lines at the end */
+    named("a", "2 shark\n0 tench\n1 gold fish\n", "gold fish");  /* numbers are the order, */
+    named("a", "1,tench\n2,goldfish\n3,shark\n", "goldfish");    /* from 0 or 1 on, */
+    named("a", "0\ttench\n1\tgoldfish\n2\tshark\n", "goldfish");
+    named("a", "1 cent\n2 cent\n5 cent\n", "2 cent"); /* or belong to the names */
+    named("a", "7\n8\n9\n", "8");
+    refused("0 a\n1 b\n3 c\n", VIT_ERROR_FORMAT, "numbers stand before its 3 names", "0 to 2");
+    refused("0 a\n1 b\n1 c\n", VIT_ERROR_FORMAT, "numbers stand before", "names");
+    refused("cat,dog,a red bus\n", VIT_ERROR_FORMAT, "has one line", "one name a line");
+    refused("a\nb\tx\nc\n", VIT_ERROR_FORMAT, "line 2 has a tab", "class 1");
+    refused("a\nb\xe9\nc\n", VIT_ERROR_FORMAT, "line 2 is Latin-1", "iconv");
     refused("a\nb\n", VIT_ERROR_MISMATCH, "names has 2 names", "3 classes");
     refused("", VIT_ERROR_MISMATCH, "names has 0 names", "3 classes");
     refused("a\n\nc\n", VIT_ERROR_FORMAT, "line 2", "class 1");

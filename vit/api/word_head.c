@@ -138,7 +138,7 @@ static vit_status read_template(vit_label_list *out, const char *text, vit_error
     for (size_t i = 0; i < VIT_COUNT(named_templates); i++)
         if (strcmp(text, named_templates[i].name) == 0)
             return read_lines(out, named_templates[i].lines, text, error);
-    if (vit_path_look(text) == VIT_PATH_FILE) return vit_label_list_read(out, text, error);
+    if (vit_path_look(text) == VIT_PATH_FILE) return vit_label_list_read_texts(out, text, error);
     return vit_fail(error, VIT_ERROR_ARGUMENT,
                     "the template \"%.200s\" has no {}, where the label goes, and no file is "
                     "called so: expected one such as \"a photo of a {}\", or imagenet or "

@@ -25,3 +25,23 @@ size_t vit_utf8_put(char *out, uint32_t code) {
 size_t vit_utf8_mark(const void *text, size_t size) {
     return size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
+
+const char *vit_utf8_other(const void *text, size_t size) {
+    const unsigned char *s = text;
+    const bool marked =
+        size >= 2 && ((s[0] == 0xff && s[1] == 0xfe) || (s[0] == 0xfe && s[1] == 0xff));
+    const bool paired =
+        size >= 4 && ((!s[0] && s[1] && !s[2] && s[3]) || (s[0] && !s[1] && s[2] && !s[3]));
+    if (marked || paired)
+        return "is UTF-16, expected UTF-8: save it as that (iconv -f UTF-16 -t UTF-8 FILE >NEW)";
+    return size > 0 && memchr(s, 0, size) ? "is no text: it has a byte 0" : NULL;
+}
+
+const char *vit_utf8_other_name(const char *name) {
+    for (size_t length; *name; name += length)
+        if ((length = vit_utf8_length(name)) == 0)
+            return "is Latin-1 or Windows-1252, expected UTF-8: save it as that (iconv -f CP1252 "
+                   "-t "
+                   "UTF-8 FILE >NEW)";
+    return NULL;
+}

@@ -14,4 +14,11 @@ size_t vit_utf8_put(char *out, uint32_t code);
 /* The bytes of a byte order mark, with which editors of Windows begin a text: 3, or 0. */
 size_t vit_utf8_mark(const void *text, size_t size);
 
+/* What the bytes are, and what to do, if they are no text that we read: UTF-16, or bytes of zero;
+ * "is UTF-16: ...". NULL: neither. */
+const char *vit_utf8_other(const void *text, size_t size);
+
+/* The same of a name in a text: "is Latin-1 or Windows-1252, not UTF-8: ..."; NULL: it is UTF-8. */
+const char *vit_utf8_other_name(const char *name);
+
 #endif

@@ -1,8 +1,9 @@
 #include "vit/formats/label_list.h"
 #include "vit/base/sys.h"
-#include "vit/base/utf8.h"
+#include "vit/base/text.h"
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LARGEST_FILE ((size_t)16 << 20) /* names of 20,000 classes are about a megabyte */
@@ -60,26 +61,33 @@ static vit_status read_json(vit_label_list *out, const char *text, size_t size, 
 
 /* ---- lines ---- */
 
-/* Whether it is a name: UTF-8 without control characters, not empty. */
-static bool is_name(const char *text) {
-    bool fine = *text != '\0';
-    while (*text != '\0' && fine) {
-        const size_t length = vit_utf8_length(text);
-        fine = length > 0 && !iscntrl((unsigned char)*text);
-        text += length;
-    }
-    return fine;
+/* Why it is no name: UTF-8 without control characters, not empty; NULL: it is one. */
+static const char *why_no_name(const char *text) {
+    if (*text == '\0') return "is empty";
+    const char *other = vit_utf8_other_name(text);
+    if (other) return other;
+    if (strchr(text, '\t')) return "has a tab";
+    for (; *text; text++)
+        if (iscntrl((unsigned char)*text)) return "has a control character";
+    return NULL;
+}
+
+/* The size of the text without empty lines at its end. */
+static size_t without_blanks(const char *text, size_t size) {
+    while (size > 0 && strchr(" \t\r\n", text[size - 1])) size--;
+    return size;
 }
 
 /* One name a line. text: [size + 1], ended by a zero. */
-vit_status vit_label_list_lines(vit_label_list *out, char *text, size_t size, const char *path,
-                                vit_error *error) {
-    size_t lines = 0;
-    for (size_t i = 0; i < size; i++) lines += text[i] == '\n' || i + 1 == size;
+static vit_status cut_lines(vit_label_list *out, char *text, size_t size, const char *path,
+                            vit_error *error) {
+    const char *other = vit_utf8_other(text, size);
+    if (other) return vit_fail(error, VIT_ERROR_FORMAT, "%s: %s", path, other);
+    size = without_blanks(text, size);
+    text[size] = '\0';
+    size_t lines = size > 0;
+    for (size_t i = 0; i < size; i++) lines += text[i] == '\n';
     const size_t table = (lines > 0 ? lines : 1) * sizeof(char *);
-    if (strlen(text) != size)
-        return vit_fail(error, VIT_ERROR_FORMAT, "%s holds a zero byte, expected names of classes",
-                        path);
     out->labels = vit_alloc(1, table + size + 1);
     if (!out->labels) return vit_fail_memory(error, path, table + size + 1);
     char *at = memcpy((char *)out->labels + table, text, size + 1);
@@ -89,34 +97,125 @@ vit_status vit_label_list_lines(vit_label_list *out, char *text, size_t size, co
         const bool ends = at[length] == '\0';
         at[length] = '\0';
         if (length > 0 && at[length - 1] == '\r') at[length - 1] = '\0';
-        if (!is_name(at))
-            return vit_fail(error, VIT_ERROR_FORMAT,
-                            "%s: line %zu is empty or no UTF-8 text, expected the name of class "
-                            "%zu",
-                            path, out->count + 1, out->count);
         at += length + !ends;
     }
     return VIT_OK;
 }
 
-static vit_status read_file(vit_label_list *out, const char *path, vit_error *error) {
+static vit_status check_names(const vit_label_list *n, const char *path, vit_error *error) {
+    for (size_t i = 0; i < n->count; i++) {
+        const char *why = why_no_name(n->labels[i]);
+        if (why)
+            return vit_fail(error, VIT_ERROR_FORMAT,
+                            "%s: line %zu %s, expected the name of class %zu", path, i + 1, why, i);
+    }
+    return VIT_OK;
+}
+
+vit_status vit_label_list_lines(vit_label_list *out, char *text, size_t size, const char *path,
+                                vit_error *error) {
+    const vit_status status = cut_lines(out, text, size, path, error);
+    return status == VIT_OK ? check_names(out, path, error) : status;
+}
+
+/* ---- numbers before names ---- */
+
+/* The name behind a number, "0 cat", "0: cat", "0,cat"; NULL: there is no number, or nothing behind
+ * it. */
+static char *behind_number(char *line, uint64_t *number) {
+    char digits[20];
+    const size_t length = strspn(line, "0123456789"), space = strspn(line + length, " \t,:;");
+    if (length == 0 || length >= sizeof digits || space == 0 || line[length + space] == '\0')
+        return NULL;
+    memcpy(digits, line, length);
+    digits[length] = '\0';
+    return vit_parse_u64(digits, number) ? line + length + space : NULL;
+}
+
+static int compare_labels(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Whether a name is there twice: then numbers before names belong to them, "1 cent", "2 cent". */
+static bool has_twice(char **names, size_t count) {
+    bool twice = false;
+    qsort(names, count, sizeof *names, compare_labels);
+    for (size_t i = 1; i < count; i++) twice = twice || strcmp(names[i - 1], names[i]) == 0;
+    return twice;
+}
+
+/* Orders the names by numbers before all of them, which are taken away. */
+static vit_status order_by_numbers(vit_label_list *n, const char *path, vit_error *error) {
+    char **ordered = vit_alloc(n->count, 2 * sizeof *ordered), **names = ordered + n->count;
+    uint64_t number, first = 1;
+    if (!ordered) return vit_fail_memory(error, path, n->count * 2 * sizeof *ordered);
+    bool are_numbered = n->count > 1, are_complete = true;
+    for (size_t i = 0; i < n->count && are_numbered; i++) {
+        are_numbered = (names[i] = behind_number(n->labels[i], &number));
+        if (are_numbered && number == 0) first = 0;
+    }
+    are_numbered = are_numbered && !has_twice(names, n->count);
+    for (size_t i = 0; i < n->count && are_numbered && are_complete; i++) {
+        char *name = behind_number(n->labels[i], &number);
+        are_complete = number >= first && number - first < n->count && !ordered[number - first];
+        if (are_complete) ordered[number - first] = name;
+    }
+    vit_status status = VIT_OK;
+    if (are_numbered && are_complete)
+        memcpy(n->labels, ordered, n->count * sizeof *ordered);
+    else if (are_numbered)
+        status = vit_fail(error, VIT_ERROR_FORMAT,
+                          "%s: numbers stand before its %zu names, and they are not 0 to %zu or 1 "
+                          "to %zu: take them away, or write [\"...\", ...] if they belong to the "
+                          "names",
+                          path, n->count, n->count - 1, n->count);
+    vit_free(ordered);
+    return status;
+}
+
+/* Names between commas in one line would be one name. */
+static vit_status check_commas(const vit_label_list *n, const char *path, vit_error *error) {
+    if (n->count != 1 || !strpbrk(n->labels[0], ",;")) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "%s: has one line, \"%.80s\": expected one name a line; write [\"...\"] if it "
+                    "is one name",
+                    path, n->labels[0]);
+}
+
+/* ---- a file ---- */
+
+static vit_status read_file(vit_label_list *out, bool are_names, const char *path,
+                            vit_error *error) {
     vit_bytes bytes;
     vit_status status = vit_read_file(&bytes, path, LARGEST_FILE, error);
     if (status != VIT_OK) return status;
     const size_t mark = vit_utf8_mark(bytes.data, bytes.size), size = bytes.size - mark;
     char *text = (char *)bytes.data + mark;
     const char first = text[strspn(text, " \t\r\n")];
-    status = first == '[' || first == '{' ? read_json(out, text, size, path, error)
-                                          : vit_label_list_lines(out, text, size, path, error);
+    const bool is_json = first == '[' || first == '{';
+    status =
+        is_json ? read_json(out, text, size, path, error) : cut_lines(out, text, size, path, error);
+    if (status == VIT_OK && !is_json && are_names) status = order_by_numbers(out, path, error);
+    if (status == VIT_OK && !is_json) status = check_names(out, path, error);
+    if (status == VIT_OK && !is_json && are_names) status = check_commas(out, path, error);
     vit_free(bytes.data);
     return status;
 }
 
-vit_status vit_label_list_read(vit_label_list *out, const char *path, vit_error *error) {
+static vit_status read_all(vit_label_list *out, bool are_names, const char *path,
+                           vit_error *error) {
     *out = (vit_label_list){0};
-    const vit_status status = read_file(out, path, error);
+    const vit_status status = read_file(out, are_names, path, error);
     if (status == VIT_OK) return status;
     vit_free(out->labels);
     *out = (vit_label_list){0};
     return status;
+}
+
+vit_status vit_label_list_read(vit_label_list *out, const char *path, vit_error *error) {
+    return read_all(out, true, path, error);
+}
+
+vit_status vit_label_list_read_texts(vit_label_list *out, const char *path, vit_error *error) {
+    return read_all(out, false, path, error);
 }

@@ -10,11 +10,18 @@ typedef struct vit_label_list {
 } vit_label_list;
 
 /* The names in a file: one a line, or JSON: ["cat", "dog"] or {"0": "cat", "1": "dog"}, which may
- * be the value of "id2label", "label_names" or "labels". Errors: FORMAT, IO, MEMORY. */
+ * be the value of "id2label", "label_names" or "labels". If each line is a number and a name, "0
+ * cat" or "0,cat", and the numbers are those from 0 or 1 on, they are the order. Empty lines may
+ * stand at the end. Errors: FORMAT, also for UTF-16 and Latin-1, for other numbers in front of
+ * names, and for names between commas in one line; IO, MEMORY. */
 vit_status vit_label_list_read(vit_label_list *out, const char *path, vit_error *error);
 
-/* The names in a text, one a line. text: [size + 1], ended by a zero, is overwritten. name: of the
- * text, for messages. Errors: FORMAT, MEMORY. On an error, too, out->labels is the caller's. */
+/* The lines of a file as they are, or JSON, as above: templates. */
+vit_status vit_label_list_read_texts(vit_label_list *out, const char *path, vit_error *error);
+
+/* The names in a text, one a line; empty lines may stand at the end. text: [size + 1], ended by a
+ * zero, is overwritten. name: of the text, for messages. Errors: FORMAT, MEMORY. On an error, too,
+ * out->labels is the caller's. */
 vit_status vit_label_list_lines(vit_label_list *out, char *text, size_t size, const char *name,
                                 vit_error *error);
 

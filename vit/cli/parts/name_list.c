@@ -56,7 +56,10 @@ static vit_status take_line(vit_name_list *list, size_t length, vit_error *error
     const char *start = list->buffer + list->start;
     bool lines = list->end_mark == '\n';
     bool zero = memchr(start, '\0', length < VIT_NAME_MAX ? length : VIT_NAME_MAX);
+    const char *other = lines && list->line == 0 ? vit_utf8_other(start, length) : NULL;
     list->line++;
+    if (other && zero && strncmp(other, "is UTF-16", 9) == 0)
+        return vit_fail(error, VIT_ERROR_FORMAT, "%s: %s", list->path, other);
     if (zero || length > VIT_NAME_MAX) {
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: %s %zu %s, expected the name of a file",
                         list->path, lines ? "line" : "name", list->line,
