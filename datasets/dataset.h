@@ -91,6 +91,8 @@ typedef struct vit_dataset {
     const vit_kernels *kernels;      /* those of the options */
     vit_shard_files *shard_files;    /* NULL: no pictures are in shards */
     vit_records train, val, test;    /* val: the validation part of the set; most have none */
+    char *class_source;              /* what names the classes of pictures in files: "column label
+                                        of train.csv", "folders"; NULL: other data */
     bool test_is_val;                /* there is no test part: `test` is `val` */
     const char *test_is; /* which pictures were chosen as the test part, in a few words; NULL: the
                             set has such a part */
@@ -130,6 +132,10 @@ typedef struct vit_dataset_options {
     const vit_vocabulary *source_vocabulary, *target_vocabulary;
     bool empty_classes;         /* classes may have no training picture */
     bool parts_are_classes;     /* classes may be called train, val or test, as parts are */
+    const char *class_column;   /* the column of a table of pictures that names the classes; NULL:
+                                   chosen by its name (docs/data.md). ARGUMENT for other data */
+    bool learns;                /* the test part is learnt from, where `trained_on` makes all
+                                   pictures of it: its classes are checked as in a training part */
     bool multi_label;           /* a picture of a table may have several classes, or none, and those
                                    of folders have one each: vit_records_list_classes. ARGUMENT for
                                    other data */

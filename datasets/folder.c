@@ -7,8 +7,9 @@
 static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
                               const vit_dataset_options *options, vit_error *error) {
     vit_tree tree;
-    vit_status status = vit_tree_scan(&tree, directory->path, options->need | options->want,
-                                      options->multi_label, error);
+    const vit_table_options tables = {options->multi_label, options->class_column};
+    vit_status status =
+        vit_tree_scan(&tree, directory->path, options->need | options->want, &tables, error);
     if (status == VIT_OK) status = vit_tree_open(out, &tree, directory->path, options, error);
     if (status != VIT_OK && tree.no_table) {
         vit_error first = *error;

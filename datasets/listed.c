@@ -14,98 +14,52 @@
 
 /* ---- what tables are called ---- */
 
-/* Tables of the first group that has one are read together. */
-enum { IMAGEFOLDER, ONE, PARTS, GROUPS };
+/* These are tables of pictures, or an error; others with the ending of a table may be some. */
+static const char *const known[] = {"metadata.csv",     "metadata.jsonl",  "labels.csv",
+                                    "annotations.csv",  "train.csv",       "val.csv",
+                                    "train_labels.csv", "trainLabels.csv", "valid.csv",
+                                    "validation.csv",   "test.csv",        "test_labels.csv"};
 
-typedef struct table_name {
-    const char *name;
-    int group;
-    vit_tree_kind kind; /* the part that its rows are of; KINDS: the training part, or their own */
-} table_name;
-
-static const table_name tables[] = {
-    {"metadata.csv", IMAGEFOLDER, VIT_TREE_KINDS},
-    {"metadata.jsonl", IMAGEFOLDER, VIT_TREE_KINDS},
-    {"labels.csv", ONE, VIT_TREE_KINDS},
-    {"annotations.csv", ONE, VIT_TREE_KINDS},
-    {"train.csv", PARTS, VIT_TREE_TRAIN},
-    {"train_labels.csv", PARTS, VIT_TREE_TRAIN},
-    {"trainLabels.csv", PARTS, VIT_TREE_TRAIN},
-    {"val.csv", PARTS, VIT_TREE_VAL},
-    {"valid.csv", PARTS, VIT_TREE_VAL},
-    {"validation.csv", PARTS, VIT_TREE_VAL},
-    {"test.csv", PARTS, VIT_TREE_TEST},
-    {"test_labels.csv", PARTS, VIT_TREE_TEST},
-};
-
-bool vit_listed_is(const vit_listing *directory) {
-    for (size_t i = 0; i < directory->count; i++)
-        for (size_t k = 0; k < VIT_COUNT(tables); k++)
-            if (strcasecmp(directory->names[i], tables[k].name) == 0) return true;
+static bool is_known(const char *name) {
+    for (size_t i = 0; i < VIT_COUNT(known); i++)
+        if (strcasecmp(name, known[i]) == 0) return true;
     return false;
 }
 
-/* ---- finding pictures ---- */
-
-static vit_status add_place(vit_listed_table *t, const char *directory, const char *name,
-                            vit_error *error) {
-    if (t->place_count == MOST_PLACES) return VIT_OK;
-    char *path = name ? vit_path_join(directory, name) : vit_strdup(directory);
-    if (!path) return vit_fail_memory(error, "a path", strlen(directory));
-    if (name && vit_path_look(path) != VIT_PATH_DIRECTORY)
-        vit_free(path);
-    else
-        t->places[t->place_count++] = path;
-    return VIT_OK;
+/* Whether it may be a table of pictures: not of texts, of shards, nor answers to be handed in. */
+static bool may_be(const char *name) {
+    static const char *const others[] = {"labels.tsv", "pairs.tsv", "shards.tsv"};
+    if (!vit_cells_is(name) || !vit_name_is_wanted(name)) return false;
+    for (size_t i = 0; i < VIT_COUNT(others); i++)
+        if (strcasecmp(name, others[i]) == 0) return false;
+    for (const char *at = name; *at; at++)
+        if (strncasecmp(at, "submission", 10) == 0) return false;
+    return true;
 }
 
-/* Adds the folders in a directory, except those of other parts than the table's. */
-static vit_status add_places(vit_listed_table *t, const char *directory, vit_error *error) {
-    const vit_tree_kind own = t->kind == VIT_TREE_KINDS ? VIT_TREE_TRAIN : t->kind;
-    char **names;
-    size_t count;
-    vit_status status = vit_list_directory(&names, &count, directory, error);
-    for (int pass = 0; pass < 2; pass++) /* first those of its own part */
-        for (size_t i = 0; i < count && status == VIT_OK; i++) {
-            const vit_tree_kind kind = vit_tree_kind_of(names[i]);
-            if (vit_name_is_wanted(names[i]) && kind == (pass == 0 ? own : VIT_TREE_KINDS))
-                status = add_place(t, directory, names[i], error);
-        }
-    vit_free(names);
-    return status;
-}
-
-/* Beside the table, in the folders there, and in folders in these. */
-static vit_status find_places(vit_listed_table *t, vit_error *error) {
-    vit_status status = add_place(t, t->directory, NULL, error);
-    if (status == VIT_OK) status = add_places(t, t->directory, error);
-    const size_t count = t->place_count;
-    for (size_t i = 1; i < count && status == VIT_OK; i++)
-        status = add_places(t, t->places[i], error);
-    return status;
-}
-
-/* *path = the picture of a row, freed by vit_free; NULL: it is in none of the places. */
-static vit_status find_picture(char **path, vit_listed_table *t, const vit_listed_row *r,
-                               vit_error *error) {
-    static const char *const endings[] = {"",     ".jpg",  ".png", ".jpeg", ".JPG", ".JPEG",
-                                          ".PNG", ".webp", ".tif", ".tiff", ".bmp", ".gif"};
-    *path = NULL;
-    for (size_t i = 0; i < t->place_count; i++) {
-        const size_t place = (t->last + i) % t->place_count;
-        for (size_t k = 0; k < VIT_COUNT(endings); k++) {
-            vit_string name = {0};
-            vit_string_add(&name, "%s/%s%s", t->places[place], r->file, endings[k]);
-            if (name.failed) return vit_fail_memory(error, "a path", strlen(r->file));
-            if (vit_path_look(name.text) == VIT_PATH_FILE) {
-                t->last = place;
-                *path = name.text;
-                return VIT_OK;
-            }
-            vit_string_free(&name);
-        }
+bool vit_listed_is(const vit_listing *directory) {
+    bool has_table = false, has_shard = false;
+    for (size_t i = 0; i < directory->count; i++) {
+        if (is_known(directory->names[i])) return true;
+        has_table = has_table || may_be(directory->names[i]);
+        has_shard = has_shard || vit_has_ending(directory->names[i], ".tar");
     }
-    return VIT_OK;
+    return has_table && !has_shard;
+}
+
+/* The part that the name of a table tells: "train.csv", "trainLabels.csv", "ISIC_Test_Truth.csv".
+ */
+static vit_tree_kind kind_of_table(const char *name) {
+    vit_string words = {0};
+    bool several = false;
+    for (const char *at = name; *at; at++) {
+        const bool begins = at > name && at[-1] >= 'a' && at[-1] <= 'z' && *at >= 'A' && *at <= 'Z';
+        vit_string_add(&words, "%s%c", begins ? "_" : "", *at);
+    }
+    const vit_tree_kind kind =
+        words.failed || !words.text ? VIT_TREE_KINDS : vit_tree_kind_within(&several, words.text);
+    vit_string_free(&words);
+    return kind;
 }
 
 /* ---- classes ---- */
@@ -116,7 +70,7 @@ typedef struct listed {
     vit_listed_table tables[MOST_TABLES];
     size_t table_count, row_count, class_count; /* of all rows together */
     bool are_numbers;                           /* the classes */
-    bool multi_label;
+    const vit_table_options *options;
 } listed;
 
 static int compare_texts(const void *a, const void *b) {
@@ -201,21 +155,33 @@ static vit_status add_classes(vit_tree_file *file, const vit_tree *tree, const l
     return text.failed ? vit_fail_memory(error, "classes", text.length) : VIT_OK;
 }
 
+/* *path = the picture of a row, freed by vit_free; NULL: there is none. */
+static vit_status find_picture(char **path, size_t *name, vit_listed_table *t,
+                               const vit_listed_row *r, vit_error *error) {
+    const vit_status status = vit_places_find(path, name, &t->places, r->file, r->kind, error);
+    if (status != VIT_ERROR_FORMAT) return status;
+    char where[32];
+    snprintf(where, sizeof where, "line %zu", r->line);
+    vit_fail_prefix(error, status, where);
+    return vit_fail_prefix(error, status, t->path);
+}
+
 static vit_status add_file(vit_tree *tree, const listed *l, vit_listed_table *t,
                            const vit_listed_row *r, vit_error *error) {
     vit_tree_part *const parts[] = {&tree->train, &tree->val, &tree->test}, *part = parts[r->kind];
     VIT_CHECK_ROWS(parts, VIT_TREE_KINDS);
     char *path, problem[64];
-    vit_status status = find_picture(&path, t, r, error);
+    size_t name = 0;
+    vit_status status = find_picture(&path, &name, t, r, error);
     if (status != VIT_OK) return status;
-    const size_t name = strlen(path ? t->places[t->last] : t->directory) + 1;
-    const bool is_there = path;
+    const bool is_there = path, multi_label = l->options->multi_label;
+    if (!path) name = strlen(t->directory) + 1;
     if (!path) path = vit_path_join(t->directory, r->file);
     if (!path) return vit_fail_memory(error, "a path", strlen(r->file));
     snprintf(problem, sizeof problem, "line %zu names it, and it is not there", r->line);
     vit_tree_file lists = {0}; /* its classes */
-    if (l->multi_label) status = add_classes(&lists, tree, l, r, error);
-    const size_t class = !l->multi_label            ? class_of(tree, l, r->class)
+    if (multi_label) status = add_classes(&lists, tree, l, r, error);
+    const size_t class = !multi_label               ? class_of(tree, l, r->class)
                          : lists.class_id_count > 0 ? lists.class_ids[0]
                                                     : 0;
     if (status == VIT_OK)
@@ -281,11 +247,14 @@ static vit_status choose_parts(vit_tree *tree, unsigned parts, vit_error *error)
     return status;
 }
 
-static vit_status make_tree(vit_tree *tree, listed *l, unsigned parts, vit_error *error) {
+static vit_status make_tree(vit_tree *tree, listed *l, const char *root, unsigned parts,
+                            vit_error *error) {
     vit_status status = find_classes(tree, l, error);
     for (size_t i = 0; i < l->table_count; i++)
         for (size_t k = 0; k < l->tables[i].row_count && status == VIT_OK; k++)
             status = add_file(tree, l, &l->tables[i], &l->tables[i].rows[k], error);
+    if (status == VIT_OK && !l->options->multi_label && !l->options->class_column)
+        status = vit_tree_check_table(tree, root, error);
     return status == VIT_OK ? choose_parts(tree, parts, error) : status;
 }
 
@@ -296,7 +265,8 @@ static vit_status make_tree(vit_tree *tree, listed *l, unsigned parts, vit_error
 static vit_status check_pictures(vit_listed_table *t, vit_error *error) {
     for (size_t i = 0; i < t->row_count && i < TRIED; i++) {
         char *path;
-        const vit_status status = find_picture(&path, t, &t->rows[i], error);
+        size_t name;
+        const vit_status status = find_picture(&path, &name, t, &t->rows[i], error);
         vit_free(path);
         if (status != VIT_OK || path) return status;
     }
@@ -306,53 +276,61 @@ static vit_status check_pictures(vit_listed_table *t, vit_error *error) {
                     t->path, t->rows[0].line, t->rows[0].file);
 }
 
+/* Why there is no table. */
+typedef struct reasons {
+    vit_error first; /* of a table that names pictures that are there, or else of any known one */
+    bool has_pictures, has_others; /* as the table has it */
+} reasons;
+
+static void keep_reason(reasons *why, const vit_listed_table *t, const vit_error *error) {
+    const bool is_better = t->has_pictures && !why->has_pictures;
+    if (!is_better && (why->first.status != VIT_OK || !is_known(vit_path_last(t->path)))) return;
+    why->first = *error;
+    why->has_pictures = t->has_pictures;
+    why->has_others = t->has_others;
+}
+
 /* Reads a table; one that is not of pictures is left out, and `why` says so. */
 static vit_status add_table(listed *l, const char *directory, const char *name, vit_tree_kind kind,
-                            vit_error *why, vit_error *error) {
-    if (l->table_count == MOST_TABLES) return VIT_OK;
+                            reasons *why, vit_error *error) {
     vit_listed_table *t = &l->tables[l->table_count];
-    *t = (vit_listed_table){.kind = kind,
-                            .path = vit_path_join(directory, name),
-                            .directory = vit_strdup(directory),
-                            .multi_label = l->multi_label};
-    vit_status status = t->path && t->directory ? find_places(t, error)
+    if (l->table_count == MOST_TABLES)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: has more than %d tables of pictures",
+                        directory, MOST_TABLES);
+    *t = (vit_listed_table){
+        .kind = kind, .path = vit_path_join(directory, name), .directory = vit_strdup(directory)};
+    vit_status status = t->path && t->directory ? vit_listed_table_read(t, l->options, error)
                                                 : vit_fail_memory(error, "a path", strlen(name));
-    if (status == VIT_OK) status = vit_listed_table_read(t, error);
-    bool is_ours = t->has_columns;
+    bool is_ours = t->has_columns && (t->has_pictures || is_known(name));
     if (status == VIT_OK) {
+        is_ours = t->has_pictures;
         status = check_pictures(t, error);
-        is_ours = status == VIT_OK;
     }
     if (status == VIT_OK) {
         l->table_count++;
-        l->row_count += t->row_count;
-        for (size_t i = 0; i < t->row_count; i++) l->class_count += t->rows[i].class_count;
         return VIT_OK;
     }
+    if (t->path) keep_reason(why, t, error);
     vit_listed_table_clear(t);
-    if (is_ours || status == VIT_ERROR_MEMORY) return status;
-    *why = *error;
-    return VIT_OK;
+    return is_ours || status == VIT_ERROR_MEMORY ? status : VIT_OK;
 }
 
-/* The tables of a group in a directory. kind: the part that the directory is, or KINDS. */
-static vit_status add_group(listed *l, const char *directory, int group, vit_tree_kind kind,
-                            vit_error *why, vit_error *error) {
+/* The tables in a directory. kind: the part that it is, or KINDS: their names tell. */
+static vit_status add_tables(listed *l, const char *directory, vit_tree_kind kind, reasons *why,
+                             vit_error *error) {
     char **names;
     size_t count;
     vit_status status = vit_list_directory(&names, &count, directory, error);
-    for (size_t k = 0; k < VIT_COUNT(tables); k++)
-        for (size_t i = 0; i < count && status == VIT_OK; i++) {
-            if (tables[k].group != group || strcasecmp(names[i], tables[k].name) != 0) continue;
+    for (size_t i = 0; i < count && status == VIT_OK; i++)
+        if (may_be(names[i]))
             status = add_table(l, directory, names[i],
-                               kind == VIT_TREE_KINDS ? tables[k].kind : kind, why, error);
-        }
+                               kind == VIT_TREE_KINDS ? kind_of_table(names[i]) : kind, why, error);
     vit_free(names);
     return status;
 }
 
-/* imagefolder's tables may lie in the folders of the parts. */
-static vit_status add_inner(listed *l, const char *root, vit_error *why, vit_error *error) {
+/* Those in the folders of parts, as imagefolder's and Roboflow's. */
+static vit_status add_inner(listed *l, const char *root, reasons *why, vit_error *error) {
     char **names;
     size_t count;
     vit_status status = vit_list_directory(&names, &count, root, error);
@@ -362,32 +340,94 @@ static vit_status add_inner(listed *l, const char *root, vit_error *why, vit_err
         char *path = vit_path_join(root, names[i]);
         if (!path) status = vit_fail_memory(error, "a path", strlen(root));
         if (path && vit_path_look(path) == VIT_PATH_DIRECTORY)
-            status = add_group(l, path, IMAGEFOLDER, kind, why, error);
+            status = add_tables(l, path, kind, why, error);
         vit_free(path);
     }
     vit_free(names);
     return status;
 }
 
+/* Leaves out tables of boxes if there are others. */
+static void drop_boxes(listed *l) {
+    size_t kept = 0, boxes = 0;
+    for (size_t i = 0; i < l->table_count; i++) boxes += l->tables[i].has_boxes;
+    if (boxes == l->table_count) return;
+    for (size_t i = 0; i < l->table_count; i++) {
+        if (l->tables[i].has_boxes)
+            vit_listed_table_clear(&l->tables[i]);
+        else
+            l->tables[kept++] = l->tables[i];
+    }
+    l->table_count = kept;
+}
+
+/* FORMAT if two tables are for the same pictures: of one part, or of all and of one. */
+static vit_status check_tables(const listed *l, vit_error *error) {
+    for (size_t i = 0; i < l->table_count; i++)
+        for (size_t k = i + 1; k < l->table_count; k++) {
+            const vit_listed_table *a = &l->tables[i], *b = &l->tables[k];
+            if (a->kind != b->kind && a->kind != VIT_TREE_KINDS && b->kind != VIT_TREE_KINDS)
+                continue;
+            return vit_fail(error, VIT_ERROR_FORMAT,
+                            "two tables name classes: %s (%s) and %s (%s): move one of them away%s",
+                            a->path, a->source, b->path, b->source,
+                            l->options->class_column ? ""
+                                                     : ", or name a column that only one has "
+                                                       "(--class-column)");
+        }
+    return VIT_OK;
+}
+
+/* ---- what was chosen ---- */
+
+/* tree->source = "column label of train.csv and test.csv". */
+static vit_status name_source(vit_tree *tree, const listed *l, const char *root, vit_error *error) {
+    vit_string text = {0};
+    const char *last = "";
+    for (size_t i = 0; i < l->table_count; i++) {
+        const vit_listed_table *t = &l->tables[i];
+        const char *path = t->path + (strncmp(t->path, root, strlen(root)) == 0 ? strlen(root) : 0);
+        if (i > 0) vit_string_add(&text, strcmp(last, t->source) == 0 ? " and " : "; ");
+        if (strcmp(last, t->source) != 0) vit_string_add(&text, "%s of ", t->source);
+        vit_string_add(&text, "%s", path + strspn(path, "/"));
+        last = t->source;
+    }
+    tree->source = text.text;
+    return text.failed ? vit_fail_memory(error, "a name", 256) : VIT_OK;
+}
+
+static vit_status read_tables(vit_tree *out, listed *l, const char *root, unsigned parts,
+                              vit_error *error) {
+    drop_boxes(l);
+    vit_status status = check_tables(l, error);
+    for (size_t i = 0; i < l->table_count; i++) {
+        const vit_listed_table *t = &l->tables[i];
+        l->row_count += t->row_count;
+        for (size_t k = 0; k < t->row_count; k++) l->class_count += t->rows[k].class_count;
+    }
+    if (status == VIT_OK) status = name_source(out, l, root, error);
+    return status == VIT_OK ? make_tree(out, l, root, parts, error) : status;
+}
+
 vit_status vit_listed_scan(vit_tree *out, bool *found, const char *root, unsigned parts,
-                           bool multi_label, vit_error *error) {
-    vit_error why = {0}, reason = {0};
+                           const vit_table_options *options, vit_error *error) {
+    reasons why = {0};
+    vit_error reason = {0};
     listed *l = vit_alloc(1, sizeof *l);
     if (!l) return vit_fail_memory(error, "tables", sizeof *l);
-    l->multi_label = multi_label;
-    vit_status status = VIT_OK;
-    for (int group = 0; group < GROUPS && status == VIT_OK && l->table_count == 0; group++) {
-        status = add_group(l, root, group, VIT_TREE_KINDS, &why, &reason);
-        if (status == VIT_OK && group == IMAGEFOLDER && l->table_count == 0)
-            status = add_inner(l, root, &why, &reason);
-    }
+    l->options = options;
+    vit_status status = add_tables(l, root, VIT_TREE_KINDS, &why, &reason);
+    if (status == VIT_OK) status = add_inner(l, root, &why, &reason);
+    if (status == VIT_OK && l->table_count == 0 && why.has_pictures && why.has_others)
+        status = vit_fail(&reason, why.first.status, "%s", why.first.message);
     *found = status != VIT_OK || l->table_count > 0;
     if (status != VIT_OK)
         vit_fail(error, status, "%s", reason.message);
     else if (*found)
-        status = make_tree(out, l, parts, error);
-    else if (why.status != VIT_OK)
-        status = vit_fail(error, why.status, "%s", why.message);
+        status = read_tables(out, l, root, parts, error);
+    else if (why.first.status != VIT_OK)
+        status = vit_fail(error, why.first.status, "%s", why.first.message);
+    out->is_named = !*found && why.has_pictures;
     for (size_t i = 0; i < l->table_count; i++) vit_listed_table_clear(&l->tables[i]);
     vit_free(l);
     return status;

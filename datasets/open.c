@@ -73,6 +73,14 @@ static const char no_classes[] =
     "pictures need classes: put those of a class into a folder of its name, or write a table "
     "metadata.csv with the columns file_name and label";
 
+/* Lines of Python that write the pictures of Hugging Face's data sets into a folder for each class,
+ * as they are. */
+#define UNPACK(load)                                                                            \
+    "`import datasets, pathlib; d = datasets." load                                             \
+    ".cast_column('image', datasets.Image(decode=False)); name = d.features['label'].int2str` " \
+    "and `for i, r in enumerate(d): p = pathlib.Path('train', name(r['label'])); p.mkdir("      \
+    "parents=True, exist_ok=True); (p / f'{i}.jpg').write_bytes(r['image']['bytes'])`"
+
 /* What people download that is not read, by the ends of the names, and what to do about it. */
 static const struct {
     const char *end, *advice;
@@ -84,12 +92,16 @@ static const struct {
     {".tgz", "unpack it first (tar xf)"},
     {".tar.xz", "unpack it first (tar xf)"},
     {"-ubyte.xz", "unpack it first (xz -d)"},
-    {".parquet",
-     "Parquet is not read: in Python, save the pictures of datasets.load_dataset into a "
-     "folder for each class"},
-    {".arrow", "Arrow is not read: in Python, save the pictures of datasets.load_from_disk into a "
-               "folder for each class"},
+    {".parquet", "Parquet is not read; two lines of Python unpack it: " UNPACK(
+                     "load_dataset('DIRECTORY', split='train')")},
+    {".arrow",
+     "Arrow is not read; two lines of Python unpack it: " UNPACK("load_from_disk('DIRECTORY')")},
     {".tfrecord", "TFRecord is not read: save its pictures into a folder for each class"},
+    {"_attr_celeba.txt",
+     "CelebA's text is not read, its list_attr_celeba.csv is, with --multi-label or "
+     "--class-column: "
+     "tail -n +2 list_attr_celeba.txt | sed 's/ *$//; 1s/^/image_id /; s/ \\+/,/g' "
+     ">list_attr_celeba.csv"},
     {"-imgs.npz",
      "KMNIST's and K49's own .npz are not read: KMNIST's IDX files are, and arrays that "
      "are saved as train_images.npy, train_labels.npy, test_images.npy, ..."},
@@ -256,6 +268,43 @@ static vit_status refuse_boxes(const vit_listing *directory, vit_error *error) {
                     directory->path, part, folder, no_classes);
 }
 
+/* The first file in a directory, or in the folders there, that holds packed pictures and is not
+ * read, freed by vit_free; NULL: there is none. */
+static char *find_packed(const char *directory, int depth) {
+    static const char *const packed[] = {".parquet", ".arrow", ".tfrecord", "_attr_celeba.txt"};
+    char **names = NULL, *found = NULL;
+    size_t count = 0;
+    if (vit_list_directory(&names, &count, directory, NULL) != VIT_OK) return NULL;
+    for (size_t i = 0; i < count && !found; i++) {
+        char *path = vit_name_is_wanted(names[i]) ? vit_path_join(directory, names[i]) : NULL;
+        for (size_t k = 0; k < VIT_COUNT(packed) && path && !found; k++)
+            if (vit_has_ending(names[i], packed[k])) found = path;
+        if (path && !found && depth > 0 && vit_path_look(path) == VIT_PATH_DIRECTORY)
+            found = find_packed(path, depth - 1);
+        if (path != found) vit_free(path);
+    }
+    vit_free(names);
+    return found;
+}
+
+/* If folders are no data set, but hold packed pictures, the error says what to do about these. */
+static vit_status explain_packed(vit_status status, const char *directory, vit_error *error) {
+    char *path = status == VIT_OK || status == VIT_ERROR_MEMORY ? NULL : find_packed(directory, 1);
+    if (path) status = vit_fail(error, VIT_ERROR_FORMAT, "%s: %s", path, advice_on(path));
+    vit_free(path);
+    return status;
+}
+
+/* ARGUMENT if a column is named, and the data are no table of pictures. */
+static vit_status refuse_column(const char *data, const vit_dataset_options *options,
+                                vit_error *error) {
+    if (!options->class_column) return VIT_OK;
+    return vit_fail(
+        error, VIT_ERROR_ARGUMENT,
+        "%s: is no table of pictures, so that it has no column %s: leave the column out", data,
+        options->class_column);
+}
+
 /* chosen: as in vit_listing. */
 static vit_status open_directory(vit_dataset *out, const char *path, const char *chosen,
                                  const vit_dataset_options *options, vit_error *error) {
@@ -271,10 +320,13 @@ static vit_status open_directory(vit_dataset *out, const char *path, const char 
     else if (status == VIT_OK && (!reader || reader == &vit_reader_folder) &&
              !vit_listed_is(&directory))
         status = refuse_boxes(&directory, error);
+    if (status == VIT_OK && !inner && reader && reader != &vit_reader_folder)
+        status = refuse_column(path, options, error);
     if (status == VIT_OK && !inner)
         status = reader && !(chosen && reader == &vit_reader_folder)
                      ? reader->read(out, &directory, options, error)
                      : nothing_known(&directory, error);
+    if (!inner && reader == &vit_reader_folder) status = explain_packed(status, path, error);
     if (out->name[0] == 0 && chosen) snprintf(out->name, sizeof out->name, "%s", chosen);
     if (out->name[0] == 0) name_after(out, path);
     vit_free(inner);
@@ -370,8 +422,15 @@ static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset
     char *directory = NULL;
     size_t known = 0;
     while (known < VIT_COUNT(known_names) && strcmp(data, known_names[known]) != 0) known++;
+    const bool is_directory = vit_path_look(data) == VIT_PATH_DIRECTORY;
+    const bool is_known = known < VIT_COUNT(known_names) && !is_directory;
     *out = (vit_dataset){0};
-    if (vit_path_look(data) == VIT_PATH_DIRECTORY)
+    if (!is_directory && !is_known &&
+        (vit_numpy_is(data) || vit_strips_is(data) || vit_medley_is(data) || vit_numbers_is(data) ||
+         vit_digits_is(data)) &&
+        (status = refuse_column(data, options, error)) != VIT_OK)
+        return status;
+    if (is_directory)
         status = open_directory(out, data, NULL, options, error);
     else if (is_chosen(&directory, data))
         status = open_directory(out, directory, vit_path_last(data), options, error);
@@ -424,6 +483,8 @@ static vit_status open_several(vit_dataset *out, char *names, const vit_dataset_
 vit_status vit_dataset_open(vit_dataset *out, const char *data, const vit_dataset_options *options,
                             vit_error *error) {
     *out = (vit_dataset){0};
+    if (options->arrays && options->class_column)
+        return refuse_column(data ? data : "arrays", options, error);
     if (options->arrays) {
         const vit_status status =
             vit_arrays_open(out, data ? data : "arrays", options->arrays, options, error);

@@ -266,6 +266,7 @@ void vit_dataset_close(vit_dataset *dataset) {
     vit_shard_files_free(dataset->shard_files);
     vit_free(dataset->joined);
     vit_free(dataset->label_memory);
+    vit_free(dataset->class_source);
     vit_vocabulary_free(&dataset->source_vocabulary);
     vit_vocabulary_free(&dataset->target_vocabulary);
     for (size_t i = 0; i < dataset->note_count; i++) vit_free(dataset->notes[i]);

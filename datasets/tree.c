@@ -251,6 +251,12 @@ static vit_tree_kind kind_of_word(const char *word, size_t length) {
     return VIT_TREE_KINDS;
 }
 
+/* Words of folders that hold what belongs to pictures of all classes. */
+static const char *const contents[] = {
+    "annotation", "annotations", "mask",  "masks",   "segmentation", "segmentations", "trimap",
+    "trimaps",    "groundtruth", "truth", "ground",  "gt",           "label",         "labels",
+    "batch",      "chunk",       "raw",   "archive", "input",        "jpegimages",    "jpg"};
+
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 vit_tree_kind vit_tree_kind_within(bool *several, const char *name) {
@@ -282,6 +288,21 @@ vit_tree_kind vit_tree_kind_of(const char *name) {
         name += length;
     }
     return found;
+}
+
+size_t vit_tree_count_words(size_t *of_contents, const char *name) {
+    size_t words = 0;
+    *of_contents = 0;
+    for (size_t length; *(name += strcspn(name, letters)); name += length) {
+        length = strspn(name, letters);
+        bool is_content = is_filler(name, length);
+        for (size_t i = 0; i < sizeof contents / sizeof *contents && !is_content; i++)
+            is_content =
+                strlen(contents[i]) == length && strncasecmp(name, contents[i], length) == 0;
+        words++;
+        *of_contents += is_content;
+    }
+    return words;
 }
 
 /* The place of a part's name among its words, the most usual first; SPELLINGS: a looser name. */
@@ -478,19 +499,23 @@ void vit_tree_part_free(vit_tree_part *part) {
     *part = (vit_tree_part){0};
 }
 
-vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts, bool multi_label,
-                         vit_error *error) {
+vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts,
+                         const vit_table_options *options, vit_error *error) {
     layout l = {0};
     vit_error why = {0};
     bool listed = false;
     *out = (vit_tree){0};
-    vit_status status = vit_listed_scan(out, &listed, root, parts, multi_label, &why);
+    vit_status status = vit_listed_scan(out, &listed, root, parts, options, &why);
     if (listed || status == VIT_ERROR_MEMORY) {
         if (!(parts & VIT_PART_TEST)) vit_tree_part_free(&out->test);
         return status == VIT_OK ? VIT_OK : vit_fail(error, status, "%s", why.message);
     }
     if (status != VIT_OK && !(out->no_table = vit_strdup(why.message)))
         return vit_fail_memory(error, "a message", sizeof why.message);
+    if (options->class_column)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: has no table of pictures, so that none has a column %s", root,
+                        options->class_column);
     status = find_layout(&l, out, root, 0, error);
     if (status == VIT_OK) status = scan(out, &l, parts, error);
     if (!(parts & VIT_PART_TEST)) vit_tree_part_free(&out->test);
@@ -551,5 +576,6 @@ void vit_tree_free(vit_tree *tree) {
     vit_free(tree->classes);
     vit_free(tree->stray);
     vit_free(tree->no_table);
+    vit_free(tree->source);
     *tree = (vit_tree){0};
 }

@@ -5,6 +5,12 @@
 #include "datasets/dataset.h"
 #include "datasets/shards/shard_files.h"
 
+/* What the caller says of tables of pictures and classes. */
+typedef struct vit_table_options {
+    bool multi_label;         /* a picture has any number of classes */
+    const char *class_column; /* the column that names the classes; NULL: chosen (columns.h) */
+} vit_table_options;
+
 typedef struct vit_tree_file {
     char *path;
     size_t name;       /* path + name is the path from the class's folder on */
@@ -42,6 +48,8 @@ typedef struct vit_tree {
     char *stray;    /* the first file or folder beside the classes, which is not read; or NULL */
     size_t strays;  /* how many such there are */
     char *no_table; /* why a table beside the folders is not one of pictures; or NULL */
+    bool is_named;  /* that table names pictures that are there */
+    char *source;   /* what names the classes: "column label of train.csv"; NULL: folders */
 } vit_tree;
 
 /* The part that a folder's name tells, in any case, alone or with words that say nothing and
@@ -53,6 +61,10 @@ typedef enum vit_tree_kind {
     VIT_TREE_KINDS
 } vit_tree_kind;
 vit_tree_kind vit_tree_kind_of(const char *name);
+
+/* The number of words in a folder's name; *contents: of those that say that it holds pictures,
+ * masks or a share of them, as all words of "images", "annotations" and "batch_2" do. */
+size_t vit_tree_count_words(size_t *contents, const char *name);
 
 /* The part that one of the name's words tells, whatever the others are: "imagenet1k-train-0000";
  * KINDS: none does, or *several do. */
@@ -74,10 +86,10 @@ vit_status vit_tree_share_out(vit_tree *tree, vit_error *error);
  * of a class whose names have the smallest hashes, one of VIT_TEST_SHARE, are the test part; the
  * training files are then found, too. Hidden files and those that systems leave
  * (vit_name_is_wanted) are ignored. Links to folders are followed unless they lead to a folder that
- * they lie in. multi_label: a table may give a picture several classes, or none. The caller calls
- * vit_tree_free, also on failure. */
-vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts, bool multi_label,
-                         vit_error *error);
+ * they lie in. The caller calls vit_tree_free, also on
+ * failure. */
+vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts,
+                         const vit_table_options *options, vit_error *error);
 
 /* Moves all training files to the test part, in their original order. Errors: MEMORY. */
 vit_status vit_tree_test_all(vit_tree *tree, vit_error *error);
@@ -86,8 +98,13 @@ vit_status vit_tree_test_all(vit_tree *tree, vit_error *error);
 vit_status vit_tree_list_classes(vit_texts *t, const vit_tree_part *part, vit_error *error);
 
 /* FORMAT if classes are called as parts are, or hold folders that are: a folder "train" among many
- * others may be one of vehicles, any other such name is a part that was not recognised. */
+ * others may be one of vehicles, any other such name is a part that was not recognised. Also if all
+ * are called "images", "annotations" and the like, or divide the pictures that a table names. */
 vit_status vit_tree_check_names(const vit_tree *tree, const char *path, vit_error *error);
+
+/* FORMAT if a table's classes are others than the folders that its pictures lie in. root: what
+ * their paths begin with. */
+vit_status vit_tree_check_table(const vit_tree *tree, const char *root, vit_error *error);
 
 /* Adds a note if folders lie in the folder of a class, and may be meant as classes themselves.
  * part: one whose files have their paths. */

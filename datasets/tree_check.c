@@ -4,6 +4,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the folders in a class ---- */
@@ -88,7 +89,148 @@ vit_status vit_tree_note_inner(vit_dataset *out, const vit_tree *tree, const vit
     return status;
 }
 
+/* ---- folders against a table ---- */
+
+/* Whether two names differ in their digits at most, as those of archives that were cut up do. */
+static bool differ_in_digits(const char *a, size_t n, const char *b, size_t m) {
+    size_t i = 0, k = 0;
+    for (;;) {
+        while (i < n && a[i] >= '0' && a[i] <= '9') i++;
+        while (k < m && b[k] >= '0' && b[k] <= '9') k++;
+        if (i == n || k == m) return i == n && k == m;
+        if (a[i++] != b[k++]) return false;
+    }
+}
+
+/* The folder that a picture of a table lies in, and its class. */
+typedef struct placed {
+    const char *folder;
+    size_t length, label;
+    const vit_tree_file *file;
+} placed;
+
+static int compare_placed(const void *a, const void *b) {
+    const placed *x = a, *y = b;
+    const int order = strncmp(x->folder, y->folder, vit_min(x->length, y->length));
+    if (order != 0) return order;
+    if (x->length != y->length) return x->length < y->length ? -1 : 1;
+    return (x->label > y->label) - (x->label < y->label);
+}
+
+static int compare_labels(const void *a, const void *b) {
+    const placed *x = a, *y = b;
+    if (x->label != y->label) return x->label < y->label ? -1 : 1;
+    return compare_placed(a, b);
+}
+
+/* The first folder of a path that is no part and says something; NULL: there is none. */
+static const char *place_of(const char *path, size_t *length) {
+    char name[256];
+    for (;;) {
+        path += strspn(path, "/");
+        *length = strcspn(path, "/");
+        if (!path[*length]) return NULL;
+        if (*length >= sizeof name) return path;
+        memcpy(name, path, *length);
+        name[*length] = 0;
+        size_t contents;
+        const bool is_content = vit_tree_count_words(&contents, name) == contents && contents > 0;
+        if (!is_content && vit_tree_kind_of(name) == VIT_TREE_KINDS) return path;
+        path += *length;
+    }
+}
+
+static void add_placed(placed *all, size_t *count, const vit_tree_part *part, size_t root) {
+    for (size_t i = 0; i < part->count; i++) {
+        size_t length;
+        const vit_tree_file *file = &part->files[i];
+        const char *folder = file->problem ? NULL : place_of(file->path + root, &length);
+        if (folder) all[(*count)++] = (placed){folder, length, file->label, file};
+    }
+}
+
+/* Whether the folder is called as a class that is not the picture's. */
+static bool is_other_class(const placed *p, char *const *classes, size_t count) {
+    if (is_same(p->folder, p->length, classes[p->label], strlen(classes[p->label]))) return false;
+    for (size_t i = 0; i < count; i++)
+        if (is_same(p->folder, p->length, classes[i], strlen(classes[i]))) return true;
+    return false;
+}
+
+/* The first whose neighbour has the same folder and another class, or the same class and another
+ * folder; or whose class is another folder. NULL: classes and folders are the same. */
+static const placed *find_conflict(placed *all, size_t count, char *const *classes,
+                                   size_t class_count) {
+    const placed *found = NULL;
+    for (int turn = 0; turn < 2 && !found; turn++) {
+        qsort(all, count, sizeof *all, turn ? compare_labels : compare_placed);
+        for (size_t i = 1; i < count && !found; i++) {
+            const placed *a = &all[i - 1], *b = &all[i];
+            const bool same = is_same(a->folder, a->length, b->folder, b->length);
+            if (turn ? a->label == b->label && !same : same && a->label != b->label)
+                found = is_same(a->folder, a->length, classes[a->label], strlen(classes[a->label]))
+                            ? b
+                            : a;
+        }
+    }
+    for (size_t i = 0; i < count && !found; i++)
+        if ((i == 0 || all[i].label != all[i - 1].label) &&
+            is_other_class(&all[i], classes, class_count))
+            found = &all[i];
+    return found;
+}
+
+/* Whether the folders are shares of one set, whose names differ in numbers. */
+static bool are_shares(const placed *all, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        if (!differ_in_digits(all[0].folder, all[0].length, all[i].folder, all[i].length))
+            return false;
+    return true;
+}
+
+vit_status vit_tree_check_table(const vit_tree *tree, const char *root, vit_error *error) {
+    size_t count = 0;
+    const size_t most = tree->train.count + tree->val.count + tree->test.count;
+    placed *all = vit_alloc(most, sizeof *all);
+    if (!all) return vit_fail_memory(error, "folders", most * sizeof *all);
+    add_placed(all, &count, &tree->train, strlen(root));
+    add_placed(all, &count, &tree->val, strlen(root));
+    add_placed(all, &count, &tree->test, strlen(root));
+    const placed *p =
+        are_shares(all, count) ? NULL : find_conflict(all, count, tree->classes, tree->class_count);
+    const vit_status status =
+        !p ? VIT_OK
+           : vit_fail(
+                 error, VIT_ERROR_FORMAT,
+                 "the table and the folders disagree: %s lies in the folder %.*s and is of "
+                 "class \"%s\" by %s: choose the table by its column (--class-column NAME), or "
+                 "move the table away",
+                 p->file->path, (int)p->length, p->folder, tree->classes[p->label], tree->source);
+    vit_free(all);
+    return status;
+}
+
 /* ---- names of parts ---- */
+
+/* FORMAT if all folders are called as those of pictures and masks are, or are shares of the
+ * pictures that a table names. */
+static vit_status check_shares(const vit_tree *tree, const char *path, vit_error *error) {
+    bool hold_all = tree->class_count > 1, are_cut_up = tree->class_count > 1 && tree->is_named;
+    for (size_t i = 0; i < tree->class_count; i++) {
+        const char *name = tree->classes[i], *first = tree->classes[0];
+        size_t contents;
+        const size_t words = vit_tree_count_words(&contents, name);
+        hold_all = hold_all && words > 0 && words == contents;
+        are_cut_up = are_cut_up && contents > 0 &&
+                     differ_in_digits(name, strlen(name), first, strlen(first));
+    }
+    if (!hold_all && !are_cut_up) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "%s: its folders %s and %s are called as those that hold pictures of all "
+                    "classes: expected a table of the classes, or a folder for each class; if they "
+                    "are classes, allow it (--parts-are-classes)",
+                    path, tree->classes[0], tree->classes[1]);
+}
 
 /* FORMAT if a class holds folders that are called train and test or val. */
 static vit_status check_inner(const vit_tree *tree, const char *path, vit_error *error) {
@@ -126,6 +268,8 @@ static vit_status check_inner(const vit_tree *tree, const char *path, vit_error 
 vit_status vit_tree_check_names(const vit_tree *tree, const char *path, vit_error *error) {
     size_t named = 0, first = 0;
     bool trains = true;
+    const vit_status status = check_shares(tree, path, error);
+    if (status != VIT_OK) return status;
     for (size_t i = tree->class_count; i-- > 0;) {
         const vit_tree_kind kind = vit_tree_kind_of(tree->classes[i]);
         if (kind == VIT_TREE_KINDS) continue;

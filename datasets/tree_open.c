@@ -144,6 +144,18 @@ static vit_status note_left_out(vit_dataset *out, const left_out *l, vit_error *
     return status;
 }
 
+/* Notes what names the classes, where that was a choice: a table, or folders in spite of one. */
+static vit_status note_source(vit_dataset *out, vit_tree *tree, vit_error *error) {
+    if (tree->shards) return VIT_OK;
+    out->class_source = tree->source ? tree->source : vit_strdup("folders");
+    const bool is_table = tree->source;
+    tree->source = NULL;
+    if (!out->class_source) return vit_fail_memory(error, "a note", 64);
+    if (is_table) return vit_dataset_note(out, error, "classes: %s", out->class_source);
+    if (!tree->is_named || !tree->no_table) return VIT_OK;
+    return vit_dataset_note(out, error, "classes: folders (%s)", tree->no_table);
+}
+
 static vit_status note_layout(vit_dataset *out, const vit_tree *tree, const char *path,
                               vit_error *error) {
     vit_status status = VIT_OK;
@@ -190,9 +202,8 @@ static vit_string left_out_text(const left_out *l) {
 }
 
 /* There must be two or more classes, each with a training picture. */
-static vit_status check_classes(const vit_tree *tree, const left_out *l, const char *path,
-                                bool may_be_empty, vit_error *error) {
-    const vit_tree_part *part = &tree->train;
+static vit_status check_classes(const vit_tree *tree, const vit_tree_part *part, const left_out *l,
+                                const char *path, bool may_be_empty, vit_error *error) {
     size_t class = 0;
     bool *has_picture = vit_alloc(tree->class_count, sizeof *has_picture);
     if (!has_picture) return vit_fail_memory(error, "classes", tree->class_count);
@@ -260,10 +271,14 @@ static vit_status check_parts(const vit_tree *tree, const left_out *l, const cha
     if (o->need & VIT_PART_TEST && tests == 0) return lacks(tree, " for the test", l, path, error);
     if (o->need & VIT_PART_VAL && tree->has_val && tree->val.count == 0)
         return lacks(tree, " to choose by", l, path, error);
-    if ((o->need | o->want) & train && tree->has_train) {
+    const bool is_wanted = (o->need | o->want) & train;
+    const bool is_learnt = o->learns && tree->is_shared_out && !is_wanted;
+    if ((is_wanted || is_learnt) && tree->has_train) {
+        const vit_tree_part *part = is_learnt ? &tree->test : &tree->train;
         vit_status status =
             o->parts_are_classes || tree->shards ? VIT_OK : vit_tree_check_names(tree, path, error);
-        return status == VIT_OK ? check_classes(tree, l, path, o->empty_classes, error) : status;
+        return status == VIT_OK ? check_classes(tree, part, l, path, o->empty_classes, error)
+                                : status;
     }
     return tree->test.count + tree->val.count > 0 ? VIT_OK : lacks(tree, "", l, path, error);
 }
@@ -455,7 +470,8 @@ static vit_status finish(vit_dataset *out, vit_tree *tree, left_out *l, const ch
                                                         : &tree->val;
     hash_part(out->checksum, first, true);
     const bool in_shards = tree->shards;
-    vit_status status = in_shards ? VIT_OK : vit_tree_note_inner(out, tree, first, error);
+    vit_status status = note_source(out, tree, error);
+    if (status == VIT_OK && !in_shards) status = vit_tree_note_inner(out, tree, first, error);
     if (status == VIT_OK)
         status = hand_over(&out->train, &tree->train, in_shards, multi_label, error);
     if (status == VIT_OK) status = hand_over(&out->val, &tree->val, in_shards, multi_label, error);

@@ -37,6 +37,9 @@ typedef struct vit_teach_options {
      * exact; or "logistic", multinomial, whose leave-one-out is approximated by ten folds. NULL:
      * "ridge" */
     const char *head;
+    const char
+        *class_column; /* these three are as in vit_train_options, for vit_teaching_add_data */
+    bool empty_classes, parts_are_classes;
     bool balance;        /* each class weighs the same, however many pictures it has */
     size_t views;        /* of each picture: the picture, and crops of it, mirrored or not, that are
                             learnt from as well; 0: 1, the picture alone */

@@ -358,11 +358,10 @@ typedef struct vit_evaluated {
 } vit_evaluated;
 
 typedef struct vit_evaluate_options {
-    const char *data;         /* as in vit_train_options */
-    const vit_arrays *arrays; /* in place of it; `data` is then a title, or NULL */
+    const char *data, *class_column; /* as in vit_train_options */
+    const vit_arrays *arrays;        /* in place of it; `data` is then a title, or NULL */
     vit_split split;
-    size_t batch;    /* pictures computed at a time; 0: chosen automatically. Does not affect the
-                        result */
+    size_t batch;    /* pictures computed at a time; 0: chosen automatically; changes no result */
     int threads;     /* 0: OMP_NUM_THREADS where it is set, else as many as the process may use */
     const char *cpu; /* as in vit_session_options */
     vit_precision precision;
@@ -432,7 +431,7 @@ typedef struct vit_report_options {
     const char *model, *config; /* a model whose first-layer weights are shown, and its config if it
                                    is published weights; or NULL */
     /* with model: the data for its confusion matrix and its worst mistakes; or NULL */
-    const char *data;
+    const char *data, *class_column; /* the latter as in vit_train_options */
     vit_split split;
     int threads;     /* 0: OMP_NUM_THREADS where it is set, else as many as the process may use */
     const char *cpu; /* as in vit_session_options */
@@ -488,7 +487,7 @@ typedef struct vit_event {
      * step, the share of the time of steps that it spent in communication alone, and the share of
      * the bytes sent that it sent while it computed, 0..1 */
     double step_sent, step_received, communication, overlap;
-    const char *path, *text;
+    const char *path, *text, *classes_from; /* the last: "folders", "column label of train.csv" */
     bool from_pictures,
         to_texts;   /* whether its input is pictures, and whether it answers with texts */
     bool is_detail; /* NOTE: one of many alike, meant for a log: a file that was left out, ... */
@@ -501,9 +500,11 @@ typedef bool vit_callback(const vit_event *event, void *user);
 typedef struct vit_train_options {
     const char *data; /* a directory, FILE.npz, or a known name: "mnist", ... (docs/data.md) */
     const vit_arrays *arrays; /* in place of it; `data` is then a title, or NULL */
-    const char *preset;       /* a preset's name or JSON file; NULL: chosen to suit the data */
-    const char *const *set;   /* [set_count] "KEY=VALUE" for keys of docs/presets.md: these replace
-                                 the preset's values; may be NULL */
+    const char
+        *class_column;      /* of a table: that of its classes; NULL: by its name (docs/data.md) */
+    const char *preset;     /* a preset's name or JSON file; NULL: chosen to suit the data */
+    const char *const *set; /* [set_count] "KEY=VALUE" for keys of docs/presets.md: these replace
+                               the preset's values; may be NULL */
     size_t set_count;
     size_t height, width; /* the size to which a folder's pictures are brought; 0: that of the model
                              in `init`, or else chosen by their sizes */
@@ -527,8 +528,7 @@ typedef struct vit_train_options {
                            otherwise they are refused: VIT_ERROR_MISMATCH */
     bool keep_best;     /* keep the weights of the epoch with the best top-1 on held-back pictures;
                            where equal, with the lowest loss */
-    size_t patience; /* stop after this many epochs without improvement on the held-back pictures;
-                        0: never */
+    size_t patience; /* epochs without improvement on held-back pictures to stop after; 0: never */
     /* How long to train: set at most one of epochs, steps and minutes. All 0: the preset's epochs.
      */
     double epochs;

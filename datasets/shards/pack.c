@@ -370,11 +370,12 @@ static char *place_of(const char *out) {
 
 vit_status vit_pack(vit_packed *out, const vit_pack_options *o, vit_error *error) {
     vit_tree tree = {0};
+    const vit_table_options tables = {.class_column = o->class_column};
     packing p = {.o = o, .out = out, .place = place_of(o->out)};
     *out = (vit_packed){0};
     if (!p.place) return vit_fail_memory(error, "a path", strlen(o->out));
     vit_status status = check_place(&p, error);
-    if (status == VIT_OK) status = vit_tree_scan(&tree, o->data, ALL, false, error);
+    if (status == VIT_OK) status = vit_tree_scan(&tree, o->data, ALL, &tables, error);
     if (status == VIT_OK) status = check_all(out, &tree, o, error);
     p.total = out->train + out->val + out->test;
     if (status == VIT_OK) {

@@ -7,11 +7,12 @@
 #include <stddef.h>
 
 typedef struct vit_pack_options {
-    const char *data; /* a folder per class, or tables, as vit_dataset_open takes them */
-    const char *out;  /* the directory of the shards; it must not exist, or be empty */
-    uint64_t bytes;   /* of a shard, at most, unless one picture is larger */
-    uint64_t seed;    /* of the order */
-    int threads;      /* that check pictures; changes no byte */
+    const char *data;         /* a folder per class, or tables, as vit_dataset_open takes them */
+    const char *class_column; /* of a table, as vit_dataset_options has it; or NULL */
+    const char *out;          /* the directory of the shards; it must not exist, or be empty */
+    uint64_t bytes;           /* of a shard, at most, unless one picture is larger */
+    uint64_t seed;            /* of the order */
+    int threads;              /* that check pictures; changes no byte */
     /* Called for each picture that is left out, "FILE: why". NULL: they are only counted. */
     void (*unreadable)(const char *problem, void *user);
     /* Called now and then: `done` pictures of `total` are checked, or written. NULL: it is not. */

@@ -343,16 +343,17 @@ def _source(data: Any, images: Any, labels: Any) -> Any:
 
 def evaluate(model: Model, data: Union[str, os.PathLike, None] = None, split: str = "test",
              note: Optional[Callable[[str], Any]] = None, *,
-             images: Optional[np.ndarray] = None,
-             labels: Optional[np.ndarray] = None) -> Evaluation:
+             images: Optional[np.ndarray] = None, labels: Optional[np.ndarray] = None,
+             class_column: Optional[str] = None) -> Evaluation:
     """Accuracy and loss on a data set: a directory, a file of arrays or a known name; or on
     `images`, uint8 [N, H, W] or [N, H, W, C], and their `labels`. `split`, of data: "test", "train"
-    or "val"; `note` is called with what a person should know about the data."""
+    or "val"; `note` is called with what a person should know about the data. class_column: the
+    column of a table that names the classes; None: chosen by its name (docs/data.md)."""
     part = _source(data, images, labels)
     arrays = None if part is None else ctypes.pointer(_arrays(test=part))
     told = _api.vit_note(lambda text, _: note(text.decode(errors="replace")) if note else None)
     options = _options(_api.vit_evaluate_options, data=data, arrays=arrays, note=told,
-                       threads=model._threads,
+                       threads=model._threads, class_column=class_column,
                        split=_choose(_SPLITS, split, "split"), precision=model._precision)
     result, error = _api.vit_evaluation(), _api.vit_error()
     _check(_lib.vit_evaluate(model._model, options, result, error), error)
@@ -378,12 +379,14 @@ class LabelEvaluation(NamedTuple):
 
 
 def evaluate_labels(model: Model, data: Union[str, os.PathLike], split: str = "test",
-                    note: Optional[Callable[[str], Any]] = None) -> LabelEvaluation:
+                    note: Optional[Callable[[str], Any]] = None, *,
+                    class_column: Optional[str] = None) -> LabelEvaluation:
     """Average precision and F1 of a model of any number of classes a picture: of a directory with a
     table of pictures and their classes, or a folder for each class (docs/data.md)."""
     told = _api.vit_note(lambda text, _: note(text.decode(errors="replace")) if note else None)
     options = _options(_api.vit_evaluate_options, data=data, note=told, threads=model._threads,
-                       split=_choose(_SPLITS, split, "split"), precision=model._precision)
+                       class_column=class_column, split=_choose(_SPLITS, split, "split"),
+                       precision=model._precision)
     result, error = _api.vit_label_evaluation(), _api.vit_error()
     _check(_lib.vit_evaluate_labels(model._model, options, result, error), error)
     precision = {model.labels[i]: result.scores[i].average_precision
@@ -459,13 +462,14 @@ def train(data: Union[str, os.PathLike, None] = None, *,
 
 def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "ridge",
           views: int = 1, balance: bool = False, out: Union[str, os.PathLike, None] = None,
-          backbone: Union[str, os.PathLike, None] = None, threads: int = 0) -> Model:
+          backbone: Union[str, os.PathLike, None] = None, threads: int = 0,
+          class_column: Optional[str] = None) -> Model:
     """A model that knows `classes`, {"cat": [picture, ...], "dog": [...]}, or a folder or data set
     by its path or name: the network of `model`, with a head that is computed from its features, in
     seconds (docs/few.md). head: "ridge" or "logistic"; views: of each picture, crops and mirrored
     ones, that are learnt from as well; balance: each class weighs the same; out: its model file;
     backbone: the file that `model` comes from, whose name and checksum `out` has in place of its
-    weights.
+    weights; class_column: of a folder with a table, the column that names the classes.
 
     `learnt` of the model says how good it is, each picture being answered without itself:
     "accuracy" with its "interval", "curve", "suspects" (pictures that may be of another class),
@@ -473,7 +477,7 @@ def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "r
     network = model if isinstance(model, Model) else Model(model, threads=threads)
     teaching, handle, error = ctypes.c_void_p(), ctypes.c_void_p(), _api.vit_error()
     options = _options(_api.vit_teach_options, head=head, views=views, balance=balance,
-                       threads=threads)
+                       threads=threads, class_column=class_column)
     _check(_lib.vit_teaching_new(teaching, network._model, options, error), error)
     try:
         if isinstance(classes, (str, os.PathLike)):

@@ -206,6 +206,7 @@ class vit_evaluated(Structure):
 class vit_evaluate_options(Structure):
     _fields_ = [
         ("data", c_char_p),
+        ("class_column", c_char_p),
         ("arrays", POINTER(vit_arrays)),
         ("split", c_int),
         ("batch", c_size_t),
@@ -271,6 +272,7 @@ class vit_report_options(Structure):
         ("model", c_char_p),
         ("config", c_char_p),
         ("data", c_char_p),
+        ("class_column", c_char_p),
         ("split", c_int),
         ("threads", c_int),
         ("cpu", c_char_p),
@@ -319,6 +321,7 @@ class vit_event(Structure):
         ("overlap", c_double),
         ("path", c_char_p),
         ("text", c_char_p),
+        ("classes_from", c_char_p),
         ("from_pictures", c_bool),
         ("to_texts", c_bool),
         ("is_detail", c_bool),
@@ -332,6 +335,7 @@ class vit_train_options(Structure):
     _fields_ = [
         ("data", c_char_p),
         ("arrays", POINTER(vit_arrays)),
+        ("class_column", c_char_p),
         ("preset", c_char_p),
         ("set", POINTER(c_char_p)),
         ("set_count", c_size_t),
@@ -528,6 +532,9 @@ class vit_text_answer(Structure):
 class vit_teach_options(Structure):
     _fields_ = [
         ("head", c_char_p),
+        ("class_column", c_char_p),
+        ("empty_classes", c_bool),
+        ("parts_are_classes", c_bool),
         ("balance", c_bool),
         ("views", c_size_t),
         ("keep_direction", c_bool),

@@ -55,7 +55,7 @@ run 0 "*" "" vit-info --json a
 mv out answer
 json "the recipe says so" answer 'r[0]["recipe"]["train"]["multi_label"] is True'
 for data in semicolons columns lists; do
-    run 0 "*" "" vit-evaluate --model a --data $data --split train --json
+    run 0 "*" "classes: " vit-evaluate --model a --data $data --split train --json
     mv out $data.json
 done
 json "both classes are learnt" semicolons.json \
@@ -67,7 +67,8 @@ json "pictures are counted by class" semicolons.json \
 for data in columns lists; do
     check "$data: the same figures" same_figures semicolons.json $data.json
 done
-run 0 "mean average precision" "" vit-evaluate --model a --data lists
+run 0 "mean average precision" "classes: column labels of metadata.jsonl" \
+    vit-evaluate --model a --data lists
 run 1 "" "any number of classes a picture: --predictions" \
     vit-evaluate --model a --data lists --confusion
 run 0 "*" "" vit-classify --model a --json lists/3.png
@@ -80,7 +81,8 @@ run 2 "" "a report is for pictures of one class each" \
     vit-train --data lists --multi-label --report r.html $short --out c
 run 2 "" "digits was read with one class a picture" \
     vit-train --data digits --multi-label --steps 1 --out c
-run 1 "" "line 4: has no class" vit-train --data semicolons $short --out c
+run 1 "" "line 5: \"red;blue\" in column labels is several classes: --multi-label" \
+    vit-train --data semicolons $short --out c
 
 # python_agrees: the package's figures are those of vit-evaluate.
 python_agrees() {

@@ -180,7 +180,7 @@ static void test_refused(void **state) {
     refused("metadata.csv", "", "empty table", "metadata.csv");
     refused("metadata.csv", "file_name,label\nx.png,cat\ny.png,dog\n", "no picture x.png",
             "line 2");
-    refused("metadata.jsonl", "{\"file_name\": \"0.png\"}\n", "line 1", "has no class");
+    refused("metadata.jsonl", "{\"file_name\": \"0.png\"}\n", "the columns file_name", "label");
     refused("metadata.jsonl", "{\"file_name\": \"0.png\", \"label\": 0}\n[1]\n", "line 2", "");
     put_file("r/train.csv", "a,b,c\n");
     refuse_set("r/train.csv", &any, VIT_ERROR_IO, "r/train.csv: is a file", "name the one");
@@ -190,6 +190,156 @@ static void test_refused(void **state) {
     assert_true(has_note(&set, "x.png: line 4 names it, and it is not there"));
     assert_int_equal(set.train.count, 3);
     vit_dataset_close(&set);
+}
+
+/* ---- what is ambiguous ---- */
+
+static void check_source(const char *data, const vit_dataset_options *options, const char *source) {
+    vit_dataset set;
+    open_set(&set, data, options);
+    assert_string_equal(set.class_source, source);
+    vit_dataset_close(&set);
+}
+
+/* The second column of a table is not the classes for want of another. */
+static void test_other_columns(void **state) {
+    (void)state;
+    vit_dataset set;
+    put_class("a/cat", 3, 16, 1);
+    put_class("a/dog", 3, 16, 100);
+    put_file("a/metadata.csv", "file_name,license\ncat/0.png,x\ncat/1.png,y\ndog/0.png,x\n");
+    open_set(&set, "a", &any);
+    assert_string_equal(set.class_source, "folders");
+    assert_true(has_note(&set, "classes: folders (a/metadata.csv: has the columns file_name, "
+                               "license"));
+    assert_string_equal(set.labels[1], "dog");
+    vit_dataset_close(&set);
+    vit_dataset_options named = any;
+    named.class_column = "License";
+    open_set(&set, "a", &named);
+    assert_string_equal(set.class_source, "column license of metadata.csv");
+    assert_true(has_note(&set, "classes: column license of metadata.csv"));
+    assert_string_equal(set.labels[1], "y");
+    vit_dataset_close(&set);
+    named.class_column = "author";
+    refuse_set("a", &named, VIT_ERROR_FORMAT, "has no column author", "file_name, license");
+    assert_int_equal(unlink("a/metadata.csv"), 0);
+    refuse_set("a", &named, VIT_ERROR_FORMAT, "no table of pictures", "column author");
+    refuse_set("digits", &named, VIT_ERROR_ARGUMENT, "digits: is no table", "author");
+    /* folders that share the pictures of a table out are no classes */
+    put_pictures("b/images_001", 4);
+    put_class("b/images_002", 6, 16, 9);
+    put_file("b/metadata.csv", "file_name,age\nimages_001/0.png,3\nimages_002/1.png,4\n");
+    refuse_set("b", &any, VIT_ERROR_FORMAT, "images_001 and images_002", "has the columns");
+    put_class("c/images", 6, 16, 9);
+    put_class("c/annotations", 6, 16, 1);
+    refuse_set("c", &any, VIT_ERROR_FORMAT, "annotations and images", "--parts-are-classes");
+}
+
+static void test_two_tables(void **state) {
+    (void)state;
+    put_pictures("a/images", 6);
+    put_rows("a/train.csv", "image,label", "%d.png,%s\n", 6);
+    put_file("a/metadata.csv", "image,patient\n0.png,p\n1.png,q\n2.png,p\n");
+    check_source("a", &any, "column label of train.csv");
+    put_rows("a/labels.csv", "image,class", "%d.png,a %s\n", 6);
+    refuse_set("a", &any, VIT_ERROR_FORMAT,
+               "a/labels.csv (column class) and a/train.csv (column "
+               "label)",
+               "--class-column");
+    vit_dataset_options named = any;
+    named.class_column = "class";
+    check_source("a", &named, "column class of labels.csv");
+    assert_int_equal(unlink("a/labels.csv"), 0);
+    put_rows("a/some boxes.csv", "image,label,xmin", "%d.png,%s,3\n", 6);
+    put_rows("a/sample_submission.csv", "image,label", "%d.png,a %s\n", 6);
+    check_source("a", &any, "column label of train.csv");
+}
+
+/* A name in two folders; folders that differ in numbers hold each picture once. */
+static void test_two_places(void **state) {
+    (void)state;
+    put_pictures("a/images", 6);
+    put_pictures("a/annotations", 6);
+    put_rows("a/labels.csv", "image,label", "%d.png,%s\n", 6);
+    refuse_set("a", &any, VIT_ERROR_FORMAT,
+               "line 2: 0.png may be a/annotations/0.png or a/images/0.png", "move the other");
+    put_rows("a/labels.csv", "image,label", "%d,%s\n", 6);
+    refuse_set("a", &any, VIT_ERROR_FORMAT, "0 may be a/annotations/0.png or", "images");
+    put_rows("a/labels.csv", "image,label", "images/%d.png,%s\n", 6);
+    check_source("a", &any, "column label of labels.csv");
+    put_png("b/HAM_images_part_1/x1.png", 16, 16, 1, 2, 3);
+    put_png("b/HAM_images_part_1/x2.png", 16, 16, 1, 2, 3);
+    put_png("b/HAM_images_part_2/x3.png", 16, 16, 1, 2, 3);
+    put_png("b/HAM_images_part_2/x4.png", 16, 16, 1, 2, 3);
+    put_file("b/HAM_metadata.csv", "lesion_id,image_id,dx,age\nl,x1,nv,1\nl,x2,mel,2\nl,x3,nv,1\n"
+                                   "l,x4,mel,5\n");
+    check_source("b", &any, "column dx of HAM_metadata.csv");
+    put_file("b/HAM_metadata.csv", "Image Index,Finding Labels\nx1.png,a|b\nx2.png,a\n"
+                                   "x3.png,c\nx4.png,a\n");
+    refuse_set("b", &any, VIT_ERROR_FORMAT, "HAM_metadata.csv: line 2: \"a|b\"", "--multi-label");
+    const vit_dataset_options several = {.want = BOTH, .multi_label = true};
+    check_source("b", &several, "column Finding Labels of HAM_metadata.csv");
+}
+
+static void test_table_and_folders(void **state) {
+    (void)state;
+    put_class("a/cat", 3, 16, 1);
+    put_class("a/dog", 3, 16, 100);
+    static const char rows[] = "file_name,label\ncat/0.png,%s\ncat/1.png,%s\ncat/2.png,%s\n"
+                               "dog/0.png,%s\ndog/1.png,%s\ndog/2.png,%s\n";
+    char text[400];
+    snprintf(text, sizeof text, rows, "c", "c", "c", "d", "d", "d");
+    put_file("a/metadata.csv", text);
+    check_source("a", &any, "column label of metadata.csv");
+    snprintf(text, sizeof text, rows, "cat", "cat", "dog", "dog", "dog", "dog");
+    put_file("a/metadata.csv", text);
+    refuse_set("a", &any, VIT_ERROR_FORMAT,
+               "a/cat/2.png lies in the folder cat and is of class \"dog\"", "--class-column");
+    snprintf(text, sizeof text, rows, "dog", "dog", "dog", "cat", "cat", "cat");
+    put_file("a/metadata.csv", text);
+    refuse_set("a", &any, VIT_ERROR_FORMAT, "disagree", "column label of metadata.csv");
+    vit_dataset_options named = any;
+    named.class_column = "label";
+    check_source("a", &named, "column label of metadata.csv");
+}
+
+static void test_parts_of_a_table(void **state) {
+    (void)state;
+    vit_dataset set;
+    put_pictures("a", 8);
+    put_file("a/labels.csv", "path,label,split\n0.png,cat,train\n1.png,dog,train\n2.png,cat,eval\n"
+                             "3.png,dog,holdout\n4.png,cat,test\n5.png,dog,query\n");
+    const vit_dataset_options three = {.want = BOTH | VIT_PART_VAL};
+    open_set(&set, "a", &three);
+    assert_int_equal(set.train.count, 2);
+    assert_int_equal(set.val.count, 2);
+    assert_int_equal(set.test.count, 2);
+    vit_dataset_close(&set);
+    put_file("a/labels.csv", "path,label,split\n0.png,cat,train\n1.png,dog,holdout\n2.png,cat,3\n");
+    refuse_set("a", &any, VIT_ERROR_FORMAT, "column split has numbers", "folds");
+    put_file("a/labels.csv", "path,label,split\n0.png,cat,train\n1.png,dog,extra\n2.png,cat,val\n");
+    refuse_set("a", &any, VIT_ERROR_FORMAT, "line 3: \"extra\"", "PrivateTest");
+    /* Roboflow's, with a table in each part */
+    put_pictures("b/train", 4);
+    put_pictures("b/valid", 2);
+    put_file("b/train/_classes.csv", "filename, cat, dog\n0.png, 1, 0\n1.png, 0, 1\n2.png, 0, 1\n");
+    put_file("b/valid/_classes.csv", "filename, cat, dog\n0.png, 1, 0\n1.png, 0, 1\n");
+    check_source("b", &any, "2 columns of 1 and 0 of train/_classes.csv and valid/_classes.csv");
+    put_file("b/train/_classes.csv", "filename, cat, dog\n0.png, 1, 0\n1.png, 0, 1\n2.png, 1, 1\n");
+    refuse_set("b", &any, VIT_ERROR_FORMAT, "line 4: has a 1 in 2 columns", "--multi-label");
+}
+
+/* What cannot be read says how it can be. */
+static void test_packed(void **state) {
+    (void)state;
+    put_file("a/data/train-00000-of-00001.parquet", "PAR1");
+    put_file("a/README.md", "x");
+    refuse_set("a", &any, VIT_ERROR_FORMAT, "a/data/train-00000-of-00001.parquet: Parquet",
+               "write_bytes");
+    put_pictures("b/img_align_celeba", 4);
+    put_file("b/list_attr_celeba.txt", "1\nBald Young\n0.png -1  1\n");
+    refuse_set("b", &any, VIT_ERROR_FORMAT, "list_attr_celeba.csv", "tail -n +2");
 }
 
 /* ---- several classes a picture ---- */
@@ -338,6 +488,12 @@ int main(void) {
         IN_DIRECTORY(test_folders_with_a_table),
         IN_DIRECTORY(test_checksum),
         IN_DIRECTORY(test_refused),
+        IN_DIRECTORY(test_other_columns),
+        IN_DIRECTORY(test_two_tables),
+        IN_DIRECTORY(test_two_places),
+        IN_DIRECTORY(test_table_and_folders),
+        IN_DIRECTORY(test_parts_of_a_table),
+        IN_DIRECTORY(test_packed),
         IN_DIRECTORY(test_faults),
         IN_DIRECTORY(test_several_classes),
         IN_DIRECTORY(test_folders_have_one_class),

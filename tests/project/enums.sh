@@ -81,6 +81,9 @@ AFTER vit/lecture/matrices.c the one section that hands nothing on
 ONE vit/lecture/matrices.c whether it is a vector
 VIT_HEAD_LINEAR vit/api/teaching_model.c the one head that is taught
 VIT_TREE_TRAIN datasets/tree_check.c whether pictures of the part train
+VIT_TREE_TEST datasets/columns.c whether a column names a test beside what may be one
+VIT_TREE_VAL datasets/listed_table.c parts that are small, in which all classes may differ
+VIT_TREE_TEST datasets/listed_table.c the same
 VIT_PRECISION_F32 vit/cli/vit-explain.c whether the weights are floats
 VIT_PRECISION_F32 vit/cli/vit-info.c the same
 VIT_PRECISION_F32 vit/train/open.c the value that an option has when it is not given

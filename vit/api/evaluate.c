@@ -470,6 +470,7 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
                                    .want = part,
                                    .preparation = &preparation,
                                    .trained_on = trained_on,
+                                   .class_column = o->class_column,
                                    .multi_label = m->file.scoring == VIT_SCORING_SIGMOID,
                                    .unreadable =
                                        o->note && o->list_unreadable ? note_unreadable : NULL,

@@ -31,6 +31,8 @@ static vit_status choose(vit_teaching *t, const vit_teach_options *o, vit_error 
     t->balance = o->balance;
     t->keep_direction = o->keep_direction;
     t->hold_out = o->hold_out;
+    t->empty_classes = o->empty_classes;
+    t->parts_are_classes = o->parts_are_classes;
     t->no_curve = o->no_curve;
     t->most_pixels = o->most_pixels;
     return VIT_OK;
@@ -48,6 +50,8 @@ vit_status vit_teaching_new(vit_teaching **out, const vit_model *backbone,
     t->backbone = backbone;
     t->width = vit_config_features(&backbone->file.config);
     status = choose(t, o, error);
+    if (status == VIT_OK && o->class_column && !(t->class_column = vit_strdup(o->class_column)))
+        status = vit_fail_memory(error, "a name", strlen(o->class_column));
     if (status == VIT_OK) status = vit_session_new(&t->session, backbone, &running, error);
     if (status == VIT_OK) {
         t->network = *t->session->network;
@@ -73,8 +77,8 @@ void vit_teaching_free(vit_teaching *t) {
     if (!t) return;
     for (size_t i = 0; i < t->count; i++) clear_picture(&t->pictures[i]);
     for (size_t i = 0; i < t->class_count; i++) vit_free(t->classes[i]);
-    void *const memory[] = {t->classes, t->pictures, t->labels, t->features,
-                            t->units,   t->test,     t->json,   t->test_labels};
+    void *const memory[] = {t->classes, t->pictures, t->labels,      t->features,    t->units,
+                            t->test,    t->json,     t->test_labels, t->class_column};
     for (size_t i = 0; i < VIT_COUNT(memory); i++) vit_free(memory[i]);
     vit_solution_free(&t->solution);
     vit_inference_free(t->inference);

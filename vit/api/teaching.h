@@ -32,6 +32,8 @@ struct vit_teaching {
     vit_inference *inference;
     const vit_teach_solver *solver;
     bool balance, keep_direction, hold_out, no_curve;
+    bool empty_classes, parts_are_classes;
+    char *class_column; /* or NULL */
     size_t most_pixels;
     size_t views, width; /* width: features of a view */
     char **classes;      /* [class_count], each owned */

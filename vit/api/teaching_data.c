@@ -73,7 +73,10 @@ static vit_status open_parts(opened *o, const vit_teaching *t, const char *data,
                                    .want = VIT_PART_TEST,
                                    .preparation = &preparation,
                                    .trained_on = "",
-                                   .parts_are_classes = false,
+                                   .class_column = t->class_column,
+                                   .learns = true,
+                                   .empty_classes = t->empty_classes,
+                                   .parts_are_classes = t->parts_are_classes,
                                    .threads = t->session->threads,
                                    .kernels = t->session->kernels};
     vit_status status = VIT_ERROR_ARGUMENT;

@@ -24,6 +24,7 @@ static vit_status write_with_data(const page *p, vit_error *error) {
     const vit_report_options *o = p->options;
     const vit_model_options how = {.config = o->config, .cpu = o->cpu};
     const vit_evaluate_options which = {.data = o->data,
+                                        .class_column = o->class_column,
                                         .split = o->split,
                                         .threads = o->threads,
                                         .cpu = o->cpu,

@@ -15,7 +15,7 @@
 
 typedef struct settings {
     vit_model_choice from;
-    const char *data, *predictions, *confusion_csv, *confusion_svg, *logits;
+    const char *data, *class_column, *predictions, *confusion_csv, *confusion_svg, *logits;
     int split; /* vit_split */
     uint64_t batch, threads, knn;
     bool json, confusion, list_unreadable, probe;
@@ -37,6 +37,7 @@ static const vit_option options[] = {
     VIT_SIZE_OPTION(settings),
     VIT_TURN_OPTION(settings),
     {VIT_OPTION(TEXT, "data", data, "DATA"), .help = VIT_DATA_HELP, .required = true},
+    VIT_CLASS_COLUMN_OPTION(settings, class_column),
     {VIT_OPTION(CHOICE, "split", split, "test|train|val"),
      .help = "which of its pictures (default: test). For a folder\n"
              "without parts, test means those that the training\n"
@@ -172,6 +173,7 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
     if (status == VIT_OK) status = vit_load_chosen_model(model, &s->from, s->threads, false, error);
     status = vit_cluster_agree(p->cluster, status, error);
     vit_evaluate_options choice = {.data = s->data,
+                                   .class_column = s->class_column,
                                    .split = (vit_split)s->split,
                                    .batch = (size_t)s->batch,
                                    .threads = (int)s->threads,
@@ -228,6 +230,7 @@ static int answer(const settings *s, const vit_results *r, predictions *p) {
 
 static int probe(const settings *s) {
     const vit_probe_call call = {.data = s->data,
+                                 .class_column = s->class_column,
                                  .name = s->from.name,
                                  .neighbours = (size_t)s->knn,
                                  .probe = s->probe,

@@ -7,7 +7,7 @@
 #include "vit/cli/parts/progress.h"
 
 typedef struct settings {
-    const char *out;
+    const char *out, *class_column;
     uint64_t megabytes, seed, threads;
     bool index, json;
 } settings;
@@ -17,6 +17,7 @@ static const vit_option options[] = {
     {VIT_OPTION(TEXT, "out", out, "DIR"), .letter = 'o',
      .help = "the directory of the shards, which is made; nothing is\n"
              "overwritten"},
+    VIT_CLASS_COLUMN_OPTION(settings, class_column),
     {VIT_OPTION(COUNT, "megabytes", megabytes, "N"), .help = "of a shard, at most (default: 256)",
      .min = 1, .max = 1e6},
     {VIT_OPTION(COUNT, "seed", seed, "N"), .help = "draws the order of the pictures (default: 0)"},
@@ -93,6 +94,7 @@ static int run(const settings *s, const char *data) {
     vit_error error;
     vit_progress progress = vit_progress_start(false);
     const vit_pack_options o = {.data = data,
+                                .class_column = s->class_column,
                                 .out = s->out,
                                 .bytes = (s->megabytes > 0 ? s->megabytes : 256) * 1000000,
                                 .seed = s->seed,
@@ -112,6 +114,8 @@ int main(int argc, char **argv) {
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (argc != 2) return vit_say_usage(&command, "expected one DATA, the folder of the pictures");
+    if (s.index && s.class_column)
+        return vit_say_usage(&command, "--class-column is for the pictures of a table");
     if (s.index && (s.out || s.seed > 0 || s.megabytes > 0))
         return vit_say_usage(&command, "--index writes into the directory of the shards: leave "
                                        "--out, --megabytes and --seed out");

@@ -8,7 +8,7 @@
 
 typedef struct settings {
     vit_model_choice from;
-    const char *out, *data;
+    const char *out, *data, *class_column;
     int split; /* vit_split */
     uint64_t threads;
     bool json;
@@ -28,6 +28,7 @@ static const vit_option options[] = {
     {VIT_OPTION(TEXT, "data", data, "DATA"),
      .help = "with --model: its confusion matrix on these data, and\n"
              "the pictures that it gets most wrong"},
+    VIT_CLASS_COLUMN_OPTION(settings, class_column),
     {VIT_OPTION(CHOICE, "split", split, "test|train|val"),
      .help = "which pictures of DATA (default: test)", .choices = vit_split_names},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
@@ -68,6 +69,7 @@ static int run(const settings *s, const char *log) {
                                        .model = model,
                                        .config = s->from.config,
                                        .data = s->data,
+                                       .class_column = s->class_column,
                                        .split = (vit_split)s->split,
                                        .threads = (int)s->threads,
                                        .cpu = vit_chosen_cpu(),
@@ -113,6 +115,8 @@ int main(int argc, char **argv) {
     if (!s.out)
         return vit_say_usage(&command, "--out FILE.html is missing, or a second log to compare");
     if (s.json) return vit_say_usage(&command, "--json is for several logs");
+    if (s.class_column && !s.data)
+        return vit_say_usage(&command, "--class-column is for --data DATA");
     if (s.data && !s.from.name)
         return vit_say_usage(&command, "--data needs --model, which classifies its pictures");
     if (strcmp(s.out, argv[1]) == 0)

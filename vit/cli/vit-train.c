@@ -15,6 +15,7 @@
 #include "vit/cli/parts/train_report.h"
 
 typedef struct settings {
+    vit_class_choice classes;
     const char *data, *preset, *init, *config, *out, *checkpoint, *log;
     const char *report, *tensorboard, *teacher, *seeds;
     double epochs, minutes, save_every;
@@ -28,8 +29,7 @@ typedef struct settings {
     bool list_unreadable, find_lr;
     vit_cluster *cluster; /* no option: the processes that mpirun started, */
     vit_status status;    /* and what the last training returned */
-    bool shard_optimizer;
-    bool resume, recompute, empty_classes, parts_are_classes, json, list_presets, overwrite;
+    bool shard_optimizer, resume, recompute, json, list_presets, overwrite;
 } settings;
 
 enum { KEEP_LAST, KEEP_BEST };
@@ -58,15 +58,13 @@ static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to train, on what"},
     {VIT_OPTION(TEXT, "data", data, "DATA"), .help = VIT_DATA_HELP ";\n"
                                                                    "FIRST+SECOND trains on both"},
+    VIT_CLASS_COLUMN_OPTION(settings, classes.class_column),
     {VIT_OPTION(SIZE, "size", size, "N|HxW"),
      .help = "resize the pictures of a folder to this, in pixels\n"
              "(default: by their sizes; with --init, the model's)"},
     {VIT_FLAG("list-unreadable", list_unreadable),
      .help = "name every file that is left out, not only three"},
-    {VIT_FLAG("empty-classes", empty_classes), .help = "allow classes without pictures"},
-    {VIT_FLAG("parts-are-classes", parts_are_classes),
-     .help = "allow classes that are called train, val or test, as\n"
-             "parts are, or hold such folders"},
+    VIT_CLASS_OPTIONS(settings),
     {VIT_OPTION(TEXT, "preset", preset, "NAME|FILE"),
      .help = "network and recipe: mnist, mnist-quick, mnist-best,\n"
              "fashion, fashion-best, digits, cifar10, cifar10-30min,\n"
@@ -283,6 +281,7 @@ static vit_train_options train_options(const settings *s, const key_values *sets
                                        vit_train_report *report) {
     return (vit_train_options){
         .data = s->data,
+        .class_column = s->classes.class_column,
         .preset = s->preset,
         .set = sets->values,
         .set_count = sets->count,
@@ -306,8 +305,8 @@ static vit_train_options train_options(const settings *s, const key_values *sets
         .minutes = s->minutes,
         .accumulate = (size_t)s->accumulate,
         .teacher = p->teacher,
-        .empty_classes = s->empty_classes,
-        .parts_are_classes = s->parts_are_classes,
+        .empty_classes = s->classes.empty_classes,
+        .parts_are_classes = s->classes.parts_are_classes,
         .seed = s->seed,
         .threads = (int)s->threads,
         .recompute = s->recompute,
@@ -541,6 +540,7 @@ static int teach(const settings *s) {
     if (vit_find_model(&init, s->init, &error) != VIT_OK) return vit_say_error(&command, &error);
     char *out = s->out ? vit_strdup(s->out) : default_out(s);
     const vit_teach_call call = {.data = s->data,
+                                 .classes = s->classes,
                                  .init = init,
                                  .config = s->config,
                                  .head = heads[s->head == HEAD_CLOSED ? HEAD_RIDGE : s->head],

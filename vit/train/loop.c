@@ -55,6 +55,7 @@ vit_event vit_run_event(const vit_run *run, vit_event_kind kind) {
         .kind = kind,
         .preset = run->preset.name,
         .data = run->data.name,
+        .classes_from = run->data.class_source,
         .parameters = vit_trainer_get(run->trainer).table->parameters,
         .train_images = run->loader.train_count,
         .val_images = run->loader.val_count,

@@ -94,6 +94,25 @@ void vit_say_precision(const vit_command *command, const vit_model_choice *from,
     { VIT_OPTION(COUNT, "threads", threads, "N"), .help = explanation, .min = 1, .max = 1024 }
 
 /* The help of --data. */
+/* How the classes of data are chosen, and which are allowed. */
+typedef struct vit_class_choice {
+    const char *class_column;
+    bool empty_classes, parts_are_classes;
+} vit_class_choice;
+#define VIT_CLASS_COLUMN_OPTION(settings, member)                                 \
+    {                                                                             \
+        VIT_OPTION(TEXT, "class-column", member, "NAME"),                         \
+            .help = "of a table of pictures: the column that names the classes\n" \
+                    "(default: by its name, as label; docs/data.md)"              \
+    }
+/* Two rows, of a vit_class_choice `classes`. */
+#define VIT_CLASS_OPTIONS(settings)                                                               \
+    {VIT_FLAG("empty-classes", classes.empty_classes), .help = "allow classes without pictures"}, \
+    {                                                                                             \
+        VIT_FLAG("parts-are-classes", classes.parts_are_classes),                                 \
+            .help = "allow classes that are called train, val or test, as\n"                      \
+                    "parts are, or hold such folders"                                             \
+    }
 #define VIT_DATA_HELP                                        \
     "a directory: files of MNIST, EMNIST, CIFAR, STL-10,\n"  \
     "SVHN, ..., or one folder of pictures a class, or a\n"   \

@@ -97,6 +97,9 @@ static vit_status teach(const vit_command *command, const vit_teach_call *c, vit
                                        .cpu = vit_chosen_cpu(),
                                        .threads = c->threads};
     const vit_teach_options options = {.head = c->head,
+                                       .class_column = c->classes.class_column,
+                                       .empty_classes = c->classes.empty_classes,
+                                       .parts_are_classes = c->classes.parts_are_classes,
                                        .balance = c->balance,
                                        .views = c->views,
                                        .threads = c->threads,
@@ -183,6 +186,7 @@ static bool print_probe(const vit_command *command, const vit_probe_call *c, con
 
 int vit_probe_model(const vit_command *command, const vit_model *model, const vit_probe_call *c) {
     const vit_teach_options options = {.head = "logistic",
+                                       .class_column = c->class_column,
                                        .hold_out = true,
                                        .no_curve = true,
                                        .threads = c->threads,

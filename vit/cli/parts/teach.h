@@ -10,6 +10,7 @@ typedef struct vit_teach_call {
     const char *data, *init, *config, *head; /* init: a model's path; head: as vit_teach_options has
                                                 it */
     const char *out, *report;                /* report: NULL: none */
+    vit_class_choice classes;
     vit_size size;
     size_t views;
     int threads;
@@ -23,7 +24,7 @@ int vit_teach_model(const vit_command *command, const vit_teach_call *call);
 /* For vit-evaluate: accuracy on the test part of features of a model's network alone, by the
  * neighbours' vote (k > 0), and by a logistic regression on the training part (probe). */
 typedef struct vit_probe_call {
-    const char *data, *name;
+    const char *data, *name, *class_column;
     size_t neighbours;
     bool probe, json;
     int threads;

@@ -33,6 +33,7 @@ static vit_json_out event_json(const vit_train_report *report, const vit_event *
     if (event->kind == VIT_EVENT_START) {
         vit_json_text(&json, "preset", event->preset);
         vit_json_text(&json, "data", event->data);
+        if (event->classes_from) vit_json_text(&json, "classes_from", event->classes_from);
         vit_json_text(&json, "model", report->out);
         vit_json_count(&json, "parameters", event->parameters);
         vit_json_count(&json, "train_images", event->train_images);
