@@ -35,9 +35,10 @@ def machine():
         platform.system()
 
 
-def row(name, data, m):
+def row(name, architecture, data, m):
     """A model's row in the table."""
-    return (f"| [{name}](../models/{name}.md) | {m['images']:,} of {data} | {m['top1']:.2%} | "
+    return (f"| [{name}](../models/{name}.md) | {architecture} | "
+            f"{m['images']:,} of {data} | {m['top1']:.2%} | "
             f"{m['top5']:.2%} | {m['loss']:.4f} | {m['ece']:.2%} | {m['brier']:.4f} | "
             f"{m['unsure']}, {m['unsure_wrong']} |").replace("%", " %")
 
@@ -68,12 +69,15 @@ def main():
     if not (PROGRAMS / "vit-evaluate").exists():
         sys.exit("evaluate: run make first")
     rows, wrong, files = [], [], {}
+    listed = [json.loads(line) for line in
+              run("vit-classify", "--list", "--json").splitlines()]
+    architectures = {model["name"]: model["architecture"] for model in listed}
     for path in sorted((ROOT / "models").glob("*.safetensors")):
         name, model = path.stem, str(path.relative_to(ROOT))
         data = json.loads(run("vit-info", "--json", model))["recipe"]["data"]
         options = ["--model", model, "--data", data]
         m = json.loads(run("vit-evaluate", *options, "--json", "--confusion"))
-        rows.append(row(name, data, m))
+        rows.append(row(name, architectures[name], data, m))
         wrong.append(mistakes(name, m))
         files[path.with_suffix(".md")] = card(path.with_suffix(".md"),
                                               "vit-evaluate " + " ".join(options),
@@ -86,10 +90,11 @@ def main():
         "Written by `scripts/evaluate`, as is the last part of each model's card, which has every "
         "class and how often", "answers of a probability were right.", "",
         f"Machine: {machine()}. Program: {run('vit-evaluate', '--version').strip()}.", "",
-        "| model | test pictures | right (top-1) | among the five likeliest (top-5) | loss: mean "
+        "| model | architecture | test set | right (top-1) | among the five likeliest (top-5) | "
+        "loss: mean "
         "cross-entropy | expected calibration error, 15 bins | Brier score | unsure answers, wrong "
         "among them |",
-        "|---|---|---|---|---|---|---|---|", *rows, "",
+        "|---|---|---|---|---|---|---|---|---|", *rows, "",
         "The commonest mistakes, ten pairs of classes at most: a class taken for another, and how "
         "many pictures:", "", "| model | mistakes |", "|---|---|", *wrong, ""])
     for path, text in files.items():

@@ -1,5 +1,6 @@
 #include "vit/cli/parts/model_list.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "vit/base/size.h"
@@ -10,12 +11,13 @@
 #include "vit/formats/json.h"
 #include "vit/formats/sha256.h"
 
-enum { CARD_LIMIT = 1 << 16, SHA256_DIGITS = 64 };
+enum { CARD_LIMIT = 1 << 16, SHA256_DIGITS = 64, ARCHITECTURE_WIDTH = 29 };
 
 /* A line of the list. */
 typedef struct entry {
     const char *name, *file;
     size_t classes;
+    char architecture[64];
     json_t *recipe, *card; /* own the strings below */
     const char *data;      /* the data it was trained on; NULL: not known */
     const char *test_data; /* the data it was measured on; NULL: it was not */
@@ -23,7 +25,34 @@ typedef struct entry {
     double test_top1;
 } entry;
 
-/* Classes and training data, from the model file. */
+/* What the values of a config's key are called; a value that is in no row keeps its own name. */
+static const char *name_value(const json_t *config, const char *key, const char *const rows[][2]) {
+    const char *value = json_string_value(json_object_get(config, key));
+    for (size_t i = 0; value && rows[i][0]; i++)
+        if (strcmp(value, rows[i][0]) == 0) return rows[i][1];
+    return value ? value : "unknown";
+}
+
+/* "ViT, patches 4x4, class token", "CCT, sequence pooling": the stem, and what the head is given.
+ */
+static vit_status describe_architecture(entry *e, const vit_model_info *info, vit_error *error) {
+    static const char *const stems[][2] = {
+        {"linear", "ViT"}, {"conv", "ViT, convolutional stem"}, {"cct", "CCT"}, {NULL, NULL}};
+    static const char *const pools[][2] = {
+        {"class", "class token"}, {"seq", "sequence pooling"}, {NULL, NULL}};
+    json_t *config;
+    vit_status status = vit_json_parse(&config, info->config, strlen(info->config), e->file, error);
+    if (status != VIT_OK) return status;
+    const char *stem = name_value(config, "stem", stems), *pool = name_value(config, "pool", pools);
+    char patches[48] = "";
+    if (stem == stems[0][1])
+        snprintf(patches, sizeof patches, ", patches %zux%zu", info->patch, info->patch);
+    snprintf(e->architecture, sizeof e->architecture, "%s%s, %s", stem, patches, pool);
+    json_decref(config);
+    return VIT_OK;
+}
+
+/* Classes, architecture and training data, from the model file. */
 static vit_status read_model(entry *e, vit_error *error) {
     vit_model *model;
     const vit_model_options opening = {.cpu = vit_chosen_cpu()};
@@ -31,7 +60,9 @@ static vit_status read_model(entry *e, vit_error *error) {
     if (status != VIT_OK) return status;
     vit_model_info info = vit_model_describe(model);
     e->classes = info.classes;
-    status = vit_json_parse(&e->recipe, info.recipe, strlen(info.recipe), e->file, error);
+    status = describe_architecture(e, &info, error);
+    if (status == VIT_OK)
+        status = vit_json_parse(&e->recipe, info.recipe, strlen(info.recipe), e->file, error);
     vit_model_free(model);
     e->data = json_string_value(json_object_get(e->recipe, "data"));
     return status;
@@ -107,6 +138,7 @@ static bool write_json(const vit_command *command, const entry *e) {
     vit_json_text(&json, "name", e->name);
     vit_json_text(&json, "file", e->file);
     vit_json_count(&json, "classes", e->classes);
+    vit_json_text(&json, "architecture", e->architecture);
     vit_json_text(&json, "data", e->data);
     vit_json_text(&json, "test_data", e->test_data);
     if (e->test_data) {
@@ -131,6 +163,8 @@ static bool write_line(const vit_command *command, const entry *e, size_t width)
         vit_string_add(&right, "not measured");
     }
     vit_string_add_visible(&text, e->name, width);
+    vit_string_add(&text, "   ");
+    vit_string_add_visible(&text, e->architecture, ARCHITECTURE_WIDTH);
     vit_string_add(&text, "   ");
     vit_string_add_visible(&text, e->data ? e->data : "unknown", 12);
     vit_string_add(&text, "   ");
@@ -171,8 +205,8 @@ int vit_show_models(const vit_command *command, bool json) {
         vit_say(command, "there are no models; $VIT_MODELS may name a directory of them");
     } else if (!json) {
         vit_string_add_visible(&heading, "name", width);
-        vit_string_add(&heading, "   %-12s   %-28s   file\n", "trained on",
-                       "right on the test pictures");
+        vit_string_add(&heading, "   %-*s   %-12s   %-28s   file\n", ARCHITECTURE_WIDTH,
+                       "architecture", "trained on", "right on the test pictures");
         if (!vit_print(command, &heading)) exit_status = VIT_EXIT_FAILED;
     }
     for (size_t i = 0; i < list.count; i++) {
