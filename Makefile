@@ -112,7 +112,7 @@ FLOORS   = vit/base vit/cluster vit/formats vit/kernels vit/tensors vit/text vit
   vit/weights/file vit/weights/configs vit/weights/layout vit/weights/export vit/weights \
   datasets datasets/made datasets/shards \
   vit/explain vit/report vit/train/augment vit/train/recipe vit/train/step vit/train/measure \
-  vit/train vit/lecture vit/teach vit/api
+  vit/train vit/lecture vit/teach vit/api vit/reliance
 # windows or macos: the calls of POSIX that the system has not (vit/base/SYSTEM/posix.h).
 ifneq ($(SYSTEM),)
 FLOORS += vit/base/$(SYSTEM)
@@ -475,7 +475,7 @@ AT_LIB    = $(DESTDIR)$(LIBDIR)
 NAMES     = $(notdir $(PROGRAMS))
 # What a user of the library includes.
 HEADERS   = vit/vit.h vit/cluster.h vit/tensors.h vit/maps.h vit/texts.h vit/teach.h \
-  vit/labels.h vit/words.h
+  vit/labels.h vit/words.h vit/reliance.h
 AT_BASH   = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 AT_ZSH    = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 AT_FISH   = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d

@@ -10,7 +10,7 @@ import textwrap
 HERE = pathlib.Path(__file__).resolve().parent
 HEADERS = [HERE.parent / "vit" / name
            for name in ("vit.h", "cluster.h", "tensors.h", "maps.h", "texts.h", "teach.h",
-                        "labels.h", "words.h")]
+                        "labels.h", "words.h", "reliance.h")]
 OUT = HERE / "vit" / "_api.py"
 
 SCALARS = {"size_t": "c_size_t", "int": "c_int", "bool": "c_bool", "double": "c_double",

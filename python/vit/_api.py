@@ -60,6 +60,10 @@ VIT_STOP_USUAL = 0
 VIT_STOP_EARLY = 1
 VIT_STOP_SURE = 2
 VIT_STOP_COUNT = 3
+VIT_CONFORMAL_LAC = 0
+VIT_CONFORMAL_APS = 1
+VIT_CONFORMAL_RAPS = 2
+VIT_CONFORMAL_COUNT = 3
 
 vit_note = CFUNCTYPE(None, c_char_p, c_void_p)
 
@@ -668,6 +672,24 @@ class vit_embed_texts_options(Structure):
     ]
 
 
+class vit_calibration_info(Structure):
+    _fields_ = [
+        ("data", c_char_p),
+        ("which", c_char_p),
+        ("images", c_size_t),
+        ("classes", c_size_t),
+        ("fewest", c_size_t),
+    ]
+
+
+class vit_set_options(Structure):
+    _fields_ = [
+        ("coverage", c_double),
+        ("score", c_int),
+        ("by_class", c_bool),
+    ]
+
+
 # name: (result, parameters)
 FUNCTIONS = {
     "vit_version": (c_char_p, []),
@@ -804,4 +826,16 @@ FUNCTIONS = {
     "vit_convert_words": (c_int, [POINTER(vit_convert_options), POINTER(c_char_p), c_size_t,
         POINTER(vit_error)]),
     "vit_embedder_tokens": (c_size_t, [c_void_p, c_char_p]),
+    "vit_conformal_name": (c_char_p, [c_int]),
+    "vit_calibration_new": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_evaluate_options),
+        POINTER(vit_error)]),
+    "vit_calibration_free": (None, [c_void_p]),
+    "vit_calibration_save": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
+    "vit_calibration_load": (c_int, [POINTER(c_void_p), c_char_p, c_void_p, c_void_p,
+        POINTER(vit_error)]),
+    "vit_calibration_describe": (vit_calibration_info, [c_void_p]),
+    "vit_set_rule_new": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_set_options),
+        POINTER(vit_error)]),
+    "vit_set_rule_free": (None, [c_void_p]),
+    "vit_prediction_set": (c_size_t, [c_void_p, POINTER(c_float), POINTER(c_size_t)]),
 }

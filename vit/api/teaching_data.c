@@ -1,6 +1,7 @@
 /* Data sets and folders for a teaching, and their test part. */
 #include "vit/api/teaching.h"
 #include "vit/base/fpmode.h"
+#include "vit/base/math.h"
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"

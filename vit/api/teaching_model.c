@@ -1,6 +1,7 @@
 /* The model that a teaching makes: the backbone's weights and the head that was learnt. */
 #include "vit/api/teaching.h"
 #include "vit/base/fpmode.h"
+#include "vit/base/math.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json_out.h"
 #include "vit/ops/int8.h"

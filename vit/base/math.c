@@ -120,3 +120,11 @@ double vit_cubic(double x, double a) {
     if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
     return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
 }
+
+void vit_wilson(double *low, double *high, size_t right, size_t count) {
+    const double z = 1.959963984540054, n = (double)count, p = (double)right / n;
+    const double middle = p + z * z / (2 * n);
+    const double half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    *low = fmax(0, (middle - half) / (1 + z * z / n));
+    *high = fmin(1, (middle + half) / (1 + z * z / n));
+}

@@ -6,6 +6,8 @@
 #ifndef VIT_BASE_MATH_H
 #define VIT_BASE_MATH_H
 
+#include <stddef.h>
+
 double vit_exp(double x);
 double vit_log(double x); /* -infinity for 0, NaN below */
 double vit_sin(double x); /* |x| <= 1e5; NaN beyond */
@@ -16,6 +18,10 @@ double vit_cos(double x);
  * Processing). */
 double vit_triangle(double x);
 double vit_cubic(double x, double a);
+
+/* Wilson's interval of 95 % for a share of `right` out of `count` (Wilson: Probable Inference, the
+ * Law of Succession, and Statistical Inference). */
+void vit_wilson(double *low, double *high, size_t right, size_t count);
 
 #define VIT_PI 3.14159265358979323846
 

@@ -7,6 +7,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/parts/answers.h"
+#include "vit/cli/parts/coverage.h"
 #include "vit/cli/parts/kept_output.h"
 #include "vit/cli/parts/model_list.h"
 #include "vit/cli/parts/models.h"
@@ -28,6 +29,7 @@ typedef struct settings {
     uint64_t threads;
     const char *among; /* DATA */
     uint64_t neighbours;
+    vit_coverage_choice sets;
     bool list, null, recursive, json, embed, tokens, logits;
     vit_optional format; /* FORMAT_TEXT, ... */
 } settings;
@@ -89,6 +91,7 @@ static const vit_option options[] = {
              "row of float32 for each picture, NaN for one that could\n"
              "not be read; tokens as [pictures][tokens][width], of one\n"
              "picture as [tokens][width]"},
+    VIT_COVERAGE_OPTIONS(settings, sets),
     {VIT_OPTION(COUNT, "neighbours", neighbours, "K"),
      .help = "with --among: also the K training pictures whose features\n"
              "are most similar",
@@ -141,6 +144,8 @@ typedef struct classifier {
     size_t most, room, count;   /* pictures that a window may have at most, now, and has */
     vit_teaching *among;        /* with --neighbours */
     vit_neighbour *neighbours;  /* [settings->neighbours] */
+    vit_set_rule *rule;         /* with --coverage; or NULL */
+    size_t *set;                /* [classes], with --coverage */
     vit_picture *pictures;      /* [MOST_TOGETHER]; names and bytes are owned */
     vit_answer *answers;        /* [MOST_TOGETHER] */
     float *logits, *features;   /* [MOST_TOGETHER][classes], [MOST_TOGETHER][width] */
@@ -183,8 +188,9 @@ static vit_status allocate(classifier *c, vit_error *error) {
     c->neighbours = vit_alloc((size_t)s->neighbours, sizeof *c->neighbours);
     c->probabilities = vit_alloc(c->classes, sizeof *c->probabilities);
     c->best = vit_alloc(c->top, sizeof *c->best);
+    c->set = vit_alloc(c->rule ? c->classes : 0, sizeof *c->set);
     if (!c->pictures || !c->answers || !c->logits || !c->features || !c->probabilities ||
-        !c->best || !c->neighbours) {
+        !c->best || !c->neighbours || !c->set) {
         return vit_fail_memory(error, "answers",
                                c->most * (c->classes + c->width) * sizeof *c->logits);
     }
@@ -225,6 +231,9 @@ static vit_status open_classifier(classifier *c, bool alone, vit_error *error) {
     }
     if (status == VIT_OK) status = vit_session_new(&c->session, c->model, &choice, error);
     if (status == VIT_OK) status = open_among(c, &choice, error);
+    if (status == VIT_OK)
+        status = vit_open_coverage(&c->rule, &c->settings->sets, from->name, c->model, c->session,
+                                   error);
     return status == VIT_OK ? allocate(c, error) : status;
 }
 
@@ -238,9 +247,10 @@ static void empty_window(classifier *c) {
 
 static void close_classifier(classifier *c) {
     empty_window(c);
-    void *const arrays[] = {c->pictures,      c->answers, c->logits, c->features,
-                            c->probabilities, c->best,    c->matrix, c->neighbours};
+    void *const arrays[] = {c->pictures, c->answers, c->logits,     c->features, c->probabilities,
+                            c->best,     c->matrix,  c->neighbours, c->set};
     vit_teaching_free(c->among);
+    vit_set_rule_free(c->rule);
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) vit_free(arrays[i]);
     vit_session_free(c->session);
     vit_model_free(c->model);
@@ -301,7 +311,9 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
                       .width = c->width,
                       .tokens = c->tokens,
                       .among = c->among,
-                      .neighbours = c->neighbours};
+                      .neighbours = c->neighbours,
+                      .coverage = c->settings->sets.coverage,
+                      .set = c->set};
     vit_error failed;
     if (fine && c->among) {
         a.neighbour_count = vit_min((size_t)c->settings->neighbours, vit_teaching_count(c->among));
@@ -314,6 +326,7 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
     if (fine && !c->settings->tokens) {
         vit_model_probabilities(c->model, logits, c->probabilities);
         vit_top_k(c->probabilities, c->classes, c->top, c->best);
+        if (c->rule) a.set_count = vit_prediction_set(c->rule, c->probabilities, c->set);
     }
     if (fine && about->warning) vit_say(&command, "%s: warning: %s", name, about->warning);
     bool written = write_answer(c, &a);
@@ -413,7 +426,8 @@ static vit_status answer_all(classifier *c, int count, char **names, vit_error *
                                           s->recursive, error);
     if (status != VIT_OK) return status;
     const bool is_first = c->from == 0 && vit_cluster_rank(c->cluster) == 0;
-    if (writes(s, FORMAT_CSV) && is_first && !vit_answer_csv_head(&command, c->top))
+    if (writes(s, FORMAT_CSV) && is_first &&
+        !vit_answer_csv_head(&command, c->top, c->rule != NULL))
         c->exit_status = VIT_EXIT_FAILED;
     if (c->cluster) status = vit_output_keep(&c->kept, error);
     status = vit_cluster_agree(c->cluster, status, error);
@@ -541,6 +555,8 @@ static const char *contradiction(const settings *s, int pictures) {
         return "--embed writes features, not classes: leave --top and --logits out";
     if (s->embed && s->format.given && !writes(s, FORMAT_JSON))
         return "--embed writes JSON, or with --out a .npy file: leave --format out";
+    if (s->embed && s->sets.coverage > 0) return "--coverage is of answers: leave --embed out";
+    if (vit_coverage_contradiction(&s->sets)) return vit_coverage_contradiction(&s->sets);
     return s->logits && writes(s, FORMAT_CSV) ? "--logits are written as text or JSON" : NULL;
 }
 

@@ -4,6 +4,7 @@
 
 #include "vit/base/sys.h"
 #include "vit/cli/parts/confusion.h"
+#include "vit/cli/parts/coverage.h"
 #include "vit/cli/parts/csv_out.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/program.h"
@@ -16,6 +17,8 @@
 typedef struct settings {
     vit_model_choice from;
     const char *data, *class_column, *predictions, *confusion_csv, *confusion_svg, *logits;
+    const char *calibrate;
+    vit_coverage_choice sets;
     int split; /* vit_split */
     uint64_t batch, threads, knn;
     bool json, confusion, list_unreadable, probe;
@@ -36,7 +39,7 @@ static const vit_option options[] = {
     VIT_TEMPLATE_OPTION(settings),
     VIT_SIZE_OPTION(settings),
     VIT_TURN_OPTION(settings),
-    {VIT_OPTION(TEXT, "data", data, "DATA"), .help = VIT_DATA_HELP, .required = true},
+    {VIT_OPTION(TEXT, "data", data, "DATA"), .help = VIT_DATA_HELP},
     VIT_CLASS_COLUMN_OPTION(settings, class_column),
     {VIT_OPTION(CHOICE, "split", split, "test|train|val"),
      .help = "which of its pictures (default: test). For a folder\n"
@@ -63,6 +66,12 @@ static const vit_option options[] = {
      .help = "write the logits, float32 of [pictures][classes];\n"
              "those of --split train can be a teacher's answers,\n"
              "vit-train --teacher FILE.npy"},
+    {.kind = VIT_OPTION_GROUP, .help = "Prediction sets"},
+    {VIT_OPTION(TEXT, "calibrate", calibrate, "DATA"),
+     .help = "in place of --data: calibrate the model for --coverage\n"
+             "with these labelled pictures, which its training has\n"
+             "not seen (docs/reliance.md)"},
+    VIT_COVERAGE_OPTIONS(settings, sets),
     {.kind = VIT_OPTION_GROUP, .help = "Its features, in place of its answers"},
     {VIT_OPTION(COUNT, "knn", knn, "K"),
      .help = "a vote of the K training pictures whose features are\n"
@@ -89,6 +98,8 @@ static const vit_command command = {
              "      and the confusion matrix\n"
              "  vit-evaluate --model my.safetensors --data mnist --predictions answers.csv\n"
              "      and the answer to every picture\n"
+             "  vit-evaluate --model my.safetensors --calibrate photos\n"
+             "      calibrates it; afterwards vit-classify --coverage 0.95 gives sets\n"
              "  mpirun -np 4 vit-evaluate --model my.safetensors --data mnist\n"
              "      four processes, built with make MPI=1: the same figures, sooner\n"
              "\n"
@@ -111,13 +122,16 @@ typedef struct predictions {
     const vit_model *model;
     const settings *settings;
     vit_string lines, logits; /* logits: the bytes of the floats */
-    vit_cluster *cluster;     /* NULL: this process alone */
+    vit_set_rule *rule;       /* with --coverage; or NULL */
+    vit_set_counts sets;
+    vit_cluster *cluster; /* NULL: this process alone */
 } predictions;
 
 static void on_picture(const vit_evaluated *picture, void *user) {
     predictions *p = user;
     char answer[32], label[32];
     vit_string *t = &p->lines;
+    if (p->rule) vit_set_counts_add(&p->sets, picture);
     if (p->settings->logits) {
         const size_t classes = vit_model_describe(p->model).classes;
         vit_string_add_bytes(&p->logits, (const char *)picture->logits, classes * sizeof(float));
@@ -165,6 +179,27 @@ static void on_note(const char *text, void *user) {
     if (vit_cluster_rank(p->cluster) == 0) vit_say(&command, "%s", text);
 }
 
+/* Whether every answer is asked for. */
+static bool reads_answers(const settings *s) {
+    return s->predictions || s->logits || s->sets.coverage > 0;
+}
+
+/* The rule of --coverage, and memory to count its sets. */
+static vit_status open_sets(predictions *p, const vit_evaluate_options *choice, vit_error *error) {
+    const vit_session_options own = {
+        .threads = choice->threads, .cpu = choice->cpu, .precision = choice->precision};
+    const settings *s = p->settings;
+    vit_session *session;
+    if (s->sets.coverage <= 0) return VIT_OK;
+    vit_status status = vit_session_new(&session, p->model, &own, error);
+    if (status != VIT_OK) return status;
+    status = vit_open_coverage(&p->rule, &s->sets, s->from.name, p->model, session, error);
+    vit_session_free(session);
+    return status == VIT_OK
+               ? vit_set_counts_new(&p->sets, p->rule, vit_model_describe(p->model).classes, error)
+               : status;
+}
+
 /* *labels: of a model of any number of classes a picture; *result: of others. */
 static vit_status measure(const settings *s, vit_model **model, predictions *p,
                           vit_evaluation *result, vit_label_evaluation *labels, vit_error *error) {
@@ -181,14 +216,14 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
                                    .precision = vit_chosen_precision(&s->from),
                                    .note = on_note,
                                    .list_unreadable = s->list_unreadable,
-                                   .picture =
-                                       writes && (s->predictions || s->logits) ? on_picture : NULL,
+                                   .picture = writes && reads_answers(s) ? on_picture : NULL,
                                    .user = p,
                                    .cluster = p->cluster};
     p->model = *model;
     p->settings = s;
     const vit_model_info info = status == VIT_OK ? vit_model_describe(*model) : (vit_model_info){0};
     if (status == VIT_OK && writes) vit_say_precision(&command, &s->from, s->from.name, &info);
+    if (status == VIT_OK) status = open_sets(p, &choice, error);
     if (status == VIT_OK && info.scoring == VIT_SCORING_SIGMOID)
         return vit_evaluate_labels(*model, &choice, labels, error);
     if (status == VIT_OK && s->predictions) vit_string_add(&p->lines, "%s", predictions_head);
@@ -254,20 +289,69 @@ static int probe(const settings *s) {
     return exit_status;
 }
 
+/* ---- calibration ---- */
+
+/* Calibrates the model with --calibrate's pictures. */
+static int calibrate(const settings *s) {
+    const predictions p = {.settings = s};
+    const vit_evaluate_options choice = {.data = s->calibrate,
+                                         .class_column = s->class_column,
+                                         .split = (vit_split)s->split,
+                                         .batch = (size_t)s->batch,
+                                         .threads = (int)s->threads,
+                                         .cpu = vit_chosen_cpu(),
+                                         .precision = vit_chosen_precision(&s->from),
+                                         .note = on_note,
+                                         .list_unreadable = s->list_unreadable,
+                                         .user = (void *)&p};
+    vit_model *model = NULL;
+    vit_calibration *made = NULL;
+    char *path = NULL;
+    vit_error error;
+    vit_status status = vit_find_calibration(&path, &s->sets, s->from.name, &error);
+    if (status == VIT_OK)
+        status = vit_load_chosen_model(&model, &s->from, s->threads, false, &error);
+    if (status == VIT_OK) status = vit_calibration_new(&made, model, &choice, &error);
+    if (status == VIT_OK) status = vit_calibration_save(made, path, &error);
+    const bool fine = status != VIT_OK || vit_print_calibration(&command, made, path, s->json);
+    vit_calibration_free(made);
+    vit_model_free(model);
+    vit_free(path);
+    if (status != VIT_OK) return vit_say_error(&command, &error);
+    return fine ? VIT_EXIT_OK : VIT_EXIT_FAILED;
+}
+
+/* Options that contradict each other, as a sentence; NULL: none do. */
+static const char *contradiction(const settings *s) {
+    const bool features = s->knn > 0 || s->probe;
+    if (!s->data == !s->calibrate)
+        return "give either --data DATA, pictures to measure the model on, or --calibrate DATA";
+    if (s->calibrate && (for_one_class(s) || features || s->sets.coverage > 0))
+        return "--calibrate only calibrates: measure with --data afterwards";
+    if (s->calibrate && s->split == VIT_SPLIT_TRAIN)
+        return "--calibrate needs pictures that the training has not seen, not --split train";
+    if (features && s->sets.coverage > 0)
+        return "--coverage is of the model's own answers: leave --knn and --linear-probe out";
+    if (s->predictions && s->confusion_csv && strcmp(s->predictions, s->confusion_csv) == 0)
+        return "--predictions and --confusion-csv name the same file";
+    if (s->logits && !vit_has_ending(s->logits, ".npy"))
+        return "--logits: the file is an array of NumPy, FILE.npy";
+    return vit_coverage_contradiction(&s->sets);
+}
+
 int main(int argc, char **argv) {
     settings s = {.split = VIT_SPLIT_TEST};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
+    const char *wrong = contradiction(&s);
+    if (wrong) return vit_say_usage(&command, "%s", wrong);
+    if (s.calibrate) return vit_program_end(&command, calibrate(&s));
     if (s.knn > 0 || s.probe) return vit_program_end(&command, probe(&s));
     vit_model *model = NULL;
     vit_evaluation result = {0};
     vit_label_evaluation labels = {0};
     predictions p = {0};
     vit_error error;
-    if (s.predictions && s.confusion_csv && strcmp(s.predictions, s.confusion_csv) == 0)
-        return vit_say_usage(&command, "--predictions and --confusion-csv name the same file");
-    if (s.logits && !vit_has_ending(s.logits, ".npy"))
-        return vit_say_usage(&command, "--logits: the file is an array of NumPy, FILE.npy");
     vit_status status = vit_program_join(&p.cluster, &error);
     if (status == VIT_OK) status = measure(&s, &model, &p, &result, &labels, &error);
     if (status != VIT_OK) {
@@ -279,12 +363,16 @@ int main(int argc, char **argv) {
                                      .split = vit_split_names[s.split],
                                      .confusion = s.confusion,
                                      .model = model,
+                                     .sets = p.rule ? &p.sets : NULL,
+                                     .choice = &s.sets,
                                      .result = labels.scores ? NULL : &result,
                                      .labels = labels.scores ? &labels : NULL};
         exit_status = answer(&s, &results, &p);
     }
     vit_string_free(&p.lines);
     vit_string_free(&p.logits);
+    vit_set_counts_free(&p.sets);
+    vit_set_rule_free(p.rule);
     vit_evaluation_clear(&result);
     vit_label_evaluation_clear(&labels);
     vit_model_free(model);

@@ -9,14 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void vit_wilson(double *low, double *high, size_t right, size_t count) {
-    const double z = 1.959963984540054, n = (double)count, p = (double)right / n;
-    const double middle = p + z * z / (2 * n);
-    const double half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-    *low = fmax(0, (middle - half) / (1 + z * z / n));
-    *high = fmin(1, (middle + half) / (1 + z * z / n));
-}
-
 vit_status vit_calibrate(double *temperature, double *threshold, const float *without,
                          const vit_samples *x, vit_error *error) {
     uint16_t *labels = vit_alloc(x->pictures, sizeof *labels);

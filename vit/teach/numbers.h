@@ -5,10 +5,6 @@
 #include "vit/teach.h"
 #include "vit/teach/solve.h"
 
-/* Wilson's interval of 95 % for a share of `right` out of `count` (Wilson: Probable Inference, the
- * Law of Succession, and Statistical Inference). */
-void vit_wilson(double *low, double *high, size_t right, size_t count);
-
 /* The temperature and the threshold of logits of left-out pictures: [pictures][classes]. Errors:
  * MEMORY. */
 vit_status vit_calibrate(double *temperature, double *threshold, const float *without,

@@ -60,6 +60,23 @@ void vit_answer_add_neighbours(vit_json_out *json, const vit_teaching *among,
     vit_json_close(json, ']');
 }
 
+/* The classes of the set, separated by `comma`. */
+static void add_set(vit_string *text, const vit_answered *a, const char *comma) {
+    for (size_t i = 0; i < a->set_count; i++) {
+        vit_string_add(text, "%s", i > 0 ? comma : "");
+        vit_string_add_visible(text, vit_model_label(a->model, a->set[i]), 0);
+    }
+}
+
+/* "  95 %: cat, dog" */
+static void add_coverage(vit_string *text, const vit_answered *a) {
+    char number[32];
+    if (a->coverage <= 0) return;
+    vit_string_add(text, "  set of %s %%: ", vit_format_float(number, (float)(100 * a->coverage)));
+    add_set(text, a, ", ");
+    vit_string_add(text, "%s\n", a->set_count > 0 ? "" : "no class");
+}
+
 bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_first) {
     char number[32];
     vit_string text = {0};
@@ -84,6 +101,7 @@ bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_
                        vit_format_fixed(number, 100.0 * (double)probability, 2));
     }
     if (is_unsure(a)) vit_string_add(&text, "  unsure\n");
+    add_coverage(&text, a);
     add_neighbours(&text, a);
     for (size_t i = 0; i < a->classes && a->logits; i++) {
         vit_string_add(&text, "%s%s", i == 0 ? "  logits " : " ",
@@ -122,6 +140,13 @@ void vit_answer_add_json(vit_json_out *json, const vit_answered *a) {
         }
         vit_json_close(json, ']');
         if (vit_model_describe(a->model).threshold > 0) vit_json_bool(json, "unsure", is_unsure(a));
+        if (a->coverage > 0) {
+            vit_json_number(json, "coverage", a->coverage);
+            vit_json_open(json, "set", '[');
+            for (size_t i = 0; i < a->set_count; i++)
+                vit_json_text(json, NULL, vit_model_label(a->model, a->set[i]));
+            vit_json_close(json, ']');
+        }
         if (a->warning) vit_json_text(json, "warning", a->warning);
         if (a->logits) vit_json_g9s(json, "logits", a->logits, a->classes);
         if (a->among) vit_answer_add_neighbours(json, a->among, a->neighbours, a->neighbour_count);
@@ -158,11 +183,11 @@ bool vit_answer_row(const vit_command *command, const vit_answered *a, uint64_t 
 
 /* ---- CSV ---- */
 
-bool vit_answer_csv_head(const vit_command *command, size_t top) {
+bool vit_answer_csv_head(const vit_command *command, size_t top, bool sets) {
     vit_string text = {0};
     vit_string_add(&text, "file,label,probability");
     for (size_t i = 2; i <= top; i++) vit_string_add(&text, ",label%zu,probability%zu", i, i);
-    vit_string_add(&text, ",error\n");
+    vit_string_add(&text, "%s,error\n", sets ? ",set" : "");
     return vit_print(command, &text);
 }
 
@@ -177,6 +202,13 @@ bool vit_answer_csv(const vit_command *command, const vit_answered *a) {
                        a->failure ? "" : vit_format_float(number, a->probabilities[a->best[i]]));
     }
     vit_string_add(&text, ",");
+    if (a->coverage > 0) {
+        vit_string set = {0};
+        add_set(&set, a, "|");
+        vit_csv_field(&text, set.text && !a->failure ? set.text : "");
+        vit_string_free(&set);
+        vit_string_add(&text, ",");
+    }
     if (a->failure) vit_csv_field(&text, a->failure->message);
     vit_string_add(&text, "\n");
     return vit_print(command, &text);

@@ -19,6 +19,9 @@ typedef struct vit_answered {
     const vit_teaching *among;       /* the training pictures that it is compared with, or NULL */
     const vit_neighbour *neighbours; /* [neighbour_count] of them, the most similar first */
     size_t neighbour_count;
+    double coverage;   /* of the set below; 0: there is none */
+    const size_t *set; /* [set_count] classes, the likeliest first */
+    size_t set_count;
 } vit_answered;
 
 /* A paragraph with a line for each of the top classes; an empty line before it unless it is the
@@ -26,8 +29,8 @@ typedef struct vit_answered {
 bool vit_answer_text(const vit_command *command, const vit_answered *answer, bool is_first);
 
 /* {"file": ..., "predictions": [{"index": ..., "label": ..., "probability": ...}, ...]}, also
- * "logits" and "warning" if there are any; or {"file": ..., "error": ...}. The second one appends
- * the object to *json and writes nothing. */
+ * "logits" "set" and "warning" if there are any; or {"file": ..., "error": ...}. The second one
+ * appends the object to *json and writes nothing. */
 bool vit_answer_json(const vit_command *command, const vit_answered *answer);
 void vit_answer_add_json(vit_json_out *json, const vit_answered *answer);
 
@@ -35,9 +38,9 @@ void vit_answer_add_json(vit_json_out *json, const vit_answered *answer);
 void vit_answer_add_neighbours(vit_json_out *json, const vit_teaching *among,
                                const vit_neighbour *neighbours, size_t count);
 
-/* The heading file,label,probability,label2,probability2,...,error, and a line of it for a picture,
- * as CSV (csv.h). */
-bool vit_answer_csv_head(const vit_command *command, size_t top);
+/* The heading file,label,probability,label2,probability2,...,set,error, and a line of it for a
+ * picture, as CSV (csv.h). */
+bool vit_answer_csv_head(const vit_command *command, size_t top, bool sets);
 bool vit_answer_csv(const vit_command *command, const vit_answered *answer);
 
 /* {"file": ..., "embedding": [...]}, of tokens a list of lists; or {"file": ..., "error": ...}. */

@@ -3,7 +3,7 @@
 #ifndef VIT_CLI_PARTS_RESULTS_H
 #define VIT_CLI_PARTS_RESULTS_H
 
-#include "vit/cli/parts/program.h"
+#include "vit/cli/parts/coverage.h"
 #include "vit/labels.h"
 
 typedef struct vit_results {
@@ -11,6 +11,8 @@ typedef struct vit_results {
     const char *name, *split; /* of the model, as it was given; "test" */
     bool confusion;           /* also the confusion matrix */
     const vit_model *model;
+    const vit_set_counts *sets; /* prediction sets for `choice`; or NULL */
+    const vit_coverage_choice *choice;
     const vit_evaluation *result;       /* or NULL, and */
     const vit_label_evaluation *labels; /* of a model of any number of classes a picture */
 } vit_results;

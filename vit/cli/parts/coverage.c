@@ -1,0 +1,188 @@
+#include "vit/cli/parts/coverage.h"
+#include "vit/base/math.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/cli/parts/models.h"
+#include <string.h>
+
+const char *const vit_set_scores[] = {"lac", "aps", "raps", NULL};
+VIT_CHECK_ROWS(vit_set_scores, VIT_CONFORMAL_COUNT + 1);
+
+static double share(size_t part, size_t whole) {
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+const char *vit_coverage_contradiction(const vit_coverage_choice *c) {
+    if (c->coverage >= 1) return "--coverage is below 1: a set of all classes would hold it always";
+    if (c->coverage > 0) return NULL;
+    if (c->by_class) return "--coverage-by-class is for sets, which --coverage P asks for";
+    return c->score > 0 ? "--set-score is for sets, which --coverage P asks for" : NULL;
+}
+
+vit_status vit_find_calibration(char **path, const vit_coverage_choice *choice, const char *name,
+                                vit_error *error) {
+    vit_string text = {0};
+    char *model = NULL;
+    *path = NULL;
+    vit_status status = choice->calibration ? VIT_OK : vit_find_model(&model, name, error);
+    if (status != VIT_OK) return status;
+    if (choice->calibration)
+        vit_string_add(&text, "%s", choice->calibration);
+    else if (vit_path_look(model) == VIT_PATH_DIRECTORY)
+        vit_string_add(&text, "%s/model.calibration", model);
+    else
+        vit_string_add(&text, "%.*s.calibration", (int)vit_stem_length(model, ".safetensors"),
+                       model);
+    vit_free(model);
+    if (text.failed) {
+        vit_string_free(&text);
+        return vit_fail_memory(error, "the path of a calibration", strlen(name));
+    }
+    *path = text.text;
+    return VIT_OK;
+}
+
+vit_status vit_open_coverage(vit_set_rule **rule, const vit_coverage_choice *choice,
+                             const char *name, const vit_model *model, vit_session *session,
+                             vit_error *error) {
+    vit_calibration *calibration = NULL;
+    const vit_set_options options = {.coverage = choice->coverage,
+                                     .score = (vit_conformal_score)choice->score,
+                                     .by_class = choice->by_class};
+    char *path;
+    *rule = NULL;
+    if (choice->coverage <= 0) return VIT_OK;
+    vit_status status = vit_find_calibration(&path, choice, name, error);
+    if (status == VIT_OK && vit_path_look(path) == VIT_PATH_NONE)
+        status = vit_fail(error, VIT_ERROR_ARGUMENT,
+                          "the model is not calibrated, there is no %s; vit-evaluate --model %s "
+                          "--calibrate DATA makes it from labelled pictures that the training has "
+                          "not seen",
+                          path, name);
+    if (status == VIT_OK) status = vit_calibration_load(&calibration, path, model, session, error);
+    vit_free(path);
+    if (status == VIT_OK) status = vit_set_rule_new(rule, calibration, &options, error);
+    vit_calibration_free(calibration);
+    return status;
+}
+
+bool vit_print_calibration(const vit_command *command, const vit_calibration *calibration,
+                           const char *path, bool json) {
+    const vit_calibration_info info = vit_calibration_describe(calibration);
+    const double most = share(info.images, info.images + 1);
+    char images[32], percent[32];
+    vit_string text = {0};
+    vit_json_out out = {0};
+    if (json) {
+        vit_json_open(&out, NULL, '{');
+        vit_json_text(&out, "calibration", path);
+        vit_json_text(&out, "data", info.data);
+        vit_json_text(&out, "which", info.which);
+        vit_json_count(&out, "images", info.images);
+        vit_json_count(&out, "classes", info.classes);
+        vit_json_count(&out, "fewest_of_a_class", info.fewest);
+        vit_json_number(&out, "most_coverage", most);
+        vit_json_close(&out, '}');
+        return vit_print_json(command, &out);
+    }
+    vit_string_add_visible(&text, path, 0);
+    vit_string_add(&text, ": %s pictures of ", vit_format_count(images, info.images));
+    vit_string_add_visible(&text, info.data, 0);
+    vit_string_add(&text, ", %s; enough for a coverage of up to %s %%\n", info.which,
+                   vit_format_fixed(percent, 100 * most, 2));
+    return vit_print(command, &text);
+}
+
+/* ---- how often sets hold the truth ---- */
+
+vit_status vit_set_counts_new(vit_set_counts *c, const vit_set_rule *rule, size_t classes,
+                              vit_error *error) {
+    *c = (vit_set_counts){.rule = rule,
+                          .classes = classes,
+                          .set = vit_alloc(classes, sizeof *c->set),
+                          .images = vit_alloc(classes, sizeof *c->images),
+                          .covered = vit_alloc(classes, sizeof *c->covered)};
+    if (c->set && c->images && c->covered) return VIT_OK;
+    vit_set_counts_free(c);
+    return vit_fail_memory(error, "sets", classes * sizeof *c->set);
+}
+
+void vit_set_counts_free(vit_set_counts *c) {
+    vit_free(c->set);
+    vit_free(c->images);
+    vit_free(c->covered);
+    *c = (vit_set_counts){0};
+}
+
+void vit_set_counts_add(vit_set_counts *c, const vit_evaluated *picture) {
+    const size_t count = vit_prediction_set(c->rule, picture->probabilities, c->set);
+    c->total++;
+    c->size += count;
+    c->images[picture->label]++;
+    c->empty += count == 0;
+    c->single += count == 1;
+    c->wide += count > 1;
+    for (size_t i = 0; i < count; i++) c->covered[picture->label] += c->set[i] == picture->label;
+}
+
+static size_t covered_of(const vit_set_counts *c) {
+    size_t covered = 0;
+    for (size_t k = 0; k < c->classes; k++) covered += c->covered[k];
+    return covered;
+}
+
+void vit_set_counts_text(vit_string *text, const vit_set_counts *c, const vit_model *model,
+                         const vit_coverage_choice *choice) {
+    char a[32], b[32], d[32], e[32];
+    double low, high;
+    if (c->total == 0) return;
+    vit_wilson(&low, &high, covered_of(c), c->total);
+    vit_string_add(text, "\n  prediction sets for a coverage of %s %%, score %s%s\n",
+                   vit_format_fixed(a, 100 * choice->coverage, 2),
+                   vit_conformal_name((vit_conformal_score)choice->score),
+                   choice->by_class ? ", by class" : "");
+    vit_string_add(text, "  coverage  %6s %%   of the sets hold the truth; between %s and %s %%\n",
+                   vit_format_fixed(a, 100 * share(covered_of(c), c->total), 2),
+                   vit_format_fixed(b, 100 * low, 2), vit_format_fixed(d, 100 * high, 2));
+    vit_string_add(text,
+                   "  mean size %6s     classes; one class: %s %%, several: %s %%, none: %s %%\n",
+                   vit_format_fixed(a, share(c->size, c->total), 3),
+                   vit_format_fixed(b, 100 * share(c->single, c->total), 2),
+                   vit_format_fixed(d, 100 * share(c->wide, c->total), 2),
+                   vit_format_fixed(e, 100 * share(c->empty, c->total), 2));
+    for (size_t k = 0; k < c->classes; k++) {
+        if (c->images[k] == 0) continue;
+        vit_string_add(text, "    ");
+        vit_string_add_visible(text, vit_model_label(model, k), 12);
+        vit_string_add(text, " %7s %% of %zu\n",
+                       vit_format_fixed(a, 100 * share(c->covered[k], c->images[k]), 2),
+                       c->images[k]);
+    }
+}
+
+void vit_set_counts_json(vit_json_out *json, const vit_set_counts *c, const vit_model *model,
+                         const vit_coverage_choice *choice) {
+    double low = 0, high = 1;
+    if (c->total > 0) vit_wilson(&low, &high, covered_of(c), c->total);
+    vit_json_open(json, "coverage", '{');
+    vit_json_number(json, "asked", choice->coverage);
+    vit_json_text(json, "score", vit_conformal_name((vit_conformal_score)choice->score));
+    vit_json_bool(json, "by_class", choice->by_class);
+    vit_json_count(json, "images", c->total);
+    vit_json_number(json, "measured", share(covered_of(c), c->total));
+    vit_json_number(json, "low", low);
+    vit_json_number(json, "high", high);
+    vit_json_number(json, "mean_size", share(c->size, c->total));
+    vit_json_number(json, "single", share(c->single, c->total));
+    vit_json_number(json, "empty", share(c->empty, c->total));
+    vit_json_open(json, "per_class", '[');
+    for (size_t k = 0; k < c->classes; k++) {
+        vit_json_open(json, NULL, '{');
+        vit_json_text(json, "label", vit_model_label(model, k));
+        vit_json_count(json, "images", c->images[k]);
+        vit_json_number(json, "measured", share(c->covered[k], c->images[k]));
+        vit_json_close(json, '}');
+    }
+    vit_json_close(json, ']');
+    vit_json_close(json, '}');
+}

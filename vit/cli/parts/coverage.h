@@ -1,0 +1,75 @@
+/* Prediction sets in programs: where a model's calibration is, sets in answers, and how often sets
+ * hold the truth. */
+#ifndef VIT_CLI_PARTS_COVERAGE_H
+#define VIT_CLI_PARTS_COVERAGE_H
+
+#include "vit/cli/parts/program.h"
+#include "vit/reliance.h"
+
+/* What the options below say; part of a program's settings. */
+typedef struct vit_coverage_choice {
+    double coverage; /* 0: no sets */
+    const char *calibration;
+    int score; /* vit_conformal_score */
+    bool by_class;
+} vit_coverage_choice;
+
+extern const char *const vit_set_scores[]; /* "lac", "aps", "raps", NULL */
+
+#define VIT_COVERAGE_OPTIONS(settings, member)                                                    \
+    {VIT_OPTION(NUMBER, "coverage", member.coverage, "P"),                                        \
+     .help = "the set of classes that holds the truth with this\n"                                \
+             "probability, such as 0.95 (docs/reliance.md); the model\n"                          \
+             "was calibrated by vit-evaluate --calibrate",                                        \
+     .max = 1},                                                                                   \
+        {VIT_OPTION(TEXT, "calibration", member.calibration, "FILE"),                             \
+         .help = "the model's calibration (default:\nMODEL.calibration, beside it)"},             \
+        {VIT_OPTION(CHOICE, "set-score", member.score, "lac|aps|raps"),                           \
+         .help = "lac: the smallest sets; aps, raps: sizes that follow\n"                         \
+                 "how difficult a picture is, never empty (default: lac)",                        \
+         .choices = vit_set_scores},                                                              \
+    {                                                                                             \
+        VIT_FLAG("coverage-by-class", member.by_class), .help = "the probability holds for each " \
+                                                                "class, not on average"           \
+    }
+
+/* A sentence if the options contradict each other, or NULL. */
+const char *vit_coverage_contradiction(const vit_coverage_choice *choice);
+
+/* *path: the choice's file, or the one beside the model that `name` stands for: MODEL.calibration
+ * of a file MODEL.safetensors, `calibration` in a directory. Freed by vit_free. */
+vit_status vit_find_calibration(char **path, const vit_coverage_choice *choice, const char *name,
+                                vit_error *error);
+
+/* *rule: for the choice's coverage; NULL if there is none. session: of the model. */
+vit_status vit_open_coverage(vit_set_rule **rule, const vit_coverage_choice *choice,
+                             const char *name, const vit_model *model, vit_session *session,
+                             vit_error *error);
+
+/* Says which pictures a calibration is of, and which coverages it suffices for; as JSON an object.
+ * False: there was no memory. */
+bool vit_print_calibration(const vit_command *command, const vit_calibration *calibration,
+                           const char *path, bool json);
+
+/* The sets of labelled pictures, counted. */
+typedef struct vit_set_counts {
+    const vit_set_rule *rule;
+    size_t classes;
+    size_t *set;                /* [classes] scratch memory; the three arrays are owned */
+    size_t *images, *covered;   /* [classes] of the true class: pictures, and sets that hold it */
+    size_t total, size;         /* pictures, classes in all sets */
+    size_t empty, single, wide; /* sets of no class, of one, of several */
+} vit_set_counts;
+
+vit_status vit_set_counts_new(vit_set_counts *counts, const vit_set_rule *rule, size_t classes,
+                              vit_error *error);
+void vit_set_counts_add(vit_set_counts *counts, const vit_evaluated *picture);
+void vit_set_counts_free(vit_set_counts *counts);
+
+/* What they say, as a paragraph, or as the member "coverage" of a JSON object. */
+void vit_set_counts_text(vit_string *text, const vit_set_counts *counts, const vit_model *model,
+                         const vit_coverage_choice *choice);
+void vit_set_counts_json(vit_json_out *json, const vit_set_counts *counts, const vit_model *model,
+                         const vit_coverage_choice *choice);
+
+#endif

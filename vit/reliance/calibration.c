@@ -1,0 +1,305 @@
+/* Calibrations: made from labelled pictures, and their file, docs/formats.md#calibration. The file
+ * is JSON, its last value the SHA-256 of all bytes before it. */
+#include "vit/base/error.h"
+#include "vit/base/fpmode.h"
+#include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/base/text.h"
+#include "vit/formats/json.h"
+#include "vit/formats/json_out.h"
+#include "vit/formats/sha256.h"
+#include "vit/reliance/conformal.h"
+#include <string.h>
+
+#define BEGINS "{\"vit_calibration\": 1, "
+#define ENDS ", \"sha256\": \""
+enum { DIGITS = 64, FILE_LIMIT = 1 << 28, CLASSES_LIMIT = 1000000 };
+
+void vit_calibration_free(vit_calibration *c) {
+    if (!c) return;
+    vit_free(c->data);
+    vit_free(c->which);
+    vit_free(c->pictures);
+    vit_free(c);
+}
+
+vit_calibration_info vit_calibration_describe(const vit_calibration *c) {
+    vit_calibration_info info = {c->data, c->which, c->images, c->classes, c->images};
+    for (size_t k = 0; k < c->classes; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < c->images; i++) count += c->pictures[i].label == k;
+        info.fewest = vit_min(info.fewest, count);
+    }
+    return info;
+}
+
+/* ---- which model ---- */
+
+/* hex: of the names of the classes and of the logits for a drawn picture, so that every difference
+ * that could change a probability shows, and a model that was only renamed or converted is the
+ * same. */
+static vit_status identify(char hex[DIGITS + 1], const vit_model *model, vit_session *session,
+                           vit_error *error) {
+    enum { SIDE = 28, SEED = 2 };
+    const vit_model_info info = vit_model_describe(model);
+    uint8_t pixels[SIDE * SIDE];
+    vit_sha256 hash;
+    float *logits = vit_alloc(info.classes, sizeof *logits);
+    if (!logits) return vit_fail_memory(error, "logits", info.classes * sizeof *logits);
+    vit_draw_digit(pixels, SEED, 0);
+    vit_status status = vit_classify_pixels(session, pixels, SIDE, SIDE, 1, SIDE, logits, error);
+    vit_sha256_start(&hash);
+    for (size_t k = 0; k < info.classes && status == VIT_OK; k++)
+        vit_sha256_add(&hash, vit_model_label(model, k), strlen(vit_model_label(model, k)) + 1);
+    vit_sha256_add(&hash, logits, info.classes * sizeof *logits);
+    vit_sha256_add(&hash, &info.temperature, sizeof info.temperature);
+    vit_sha256_hex(&hash, hex);
+    vit_free(logits);
+    return status;
+}
+
+/* ---- made ---- */
+
+typedef struct collecting {
+    vit_calibration *calibration;
+    size_t *order; /* [classes] */
+    vit_status status;
+    vit_error *error;
+} collecting;
+
+static void collect_picture(const vit_evaluated *picture, void *user) {
+    collecting *to = user;
+    vit_calibration *c = to->calibration;
+    if (to->status == VIT_OK &&
+        !VIT_MAKE_ROOM(c->pictures, c->images, c->capacity, "calibration pictures", to->error))
+        to->status = VIT_ERROR_MEMORY;
+    if (to->status != VIT_OK) return;
+    vit_scored_picture *next = &c->pictures[c->images++];
+    next->label = picture->label;
+    vit_conformal_scores(next->scores, picture->probabilities, picture->label, to->order,
+                         c->classes);
+}
+
+static vit_status calibrate(vit_calibration *c, const vit_model *model,
+                            const vit_evaluate_options *options, vit_error *error) {
+    collecting to = {c, vit_alloc(c->classes, sizeof *to.order), VIT_OK, error};
+    const vit_session_options own = {
+        .threads = options->threads, .cpu = options->cpu, .precision = options->precision};
+    vit_evaluate_options choice = *options;
+    vit_evaluation result = {0};
+    vit_session *session = NULL;
+    if (!to.order) return vit_fail_memory(error, "calibration", c->classes * sizeof *to.order);
+    choice.picture = collect_picture;
+    choice.user = &to;
+    vit_status status = vit_session_new(&session, model, &own, error);
+    if (status == VIT_OK) status = identify(c->answers_sha256, model, session, error);
+    vit_session_free(session);
+    if (status == VIT_OK) status = vit_evaluate(model, &choice, &result, error);
+    if (status == VIT_OK) {
+        c->data = vit_strdup(result.data);
+        c->which = vit_strdup(result.which);
+        status = to.status;
+        if (status == VIT_OK && (!c->data || !c->which))
+            status = vit_fail_memory(error, "calibration", sizeof result.data);
+        vit_evaluation_clear(&result);
+    }
+    vit_free(to.order);
+    return status;
+}
+
+vit_status vit_calibration_new(vit_calibration **out, const vit_model *model,
+                               const vit_evaluate_options *options, vit_error *error) {
+    const vit_fpmode host = vit_fpmode_enter();
+    const vit_model_info info = vit_model_describe(model);
+    vit_calibration *c = NULL;
+    vit_status status = VIT_OK;
+    *out = NULL;
+    if (info.scoring != VIT_SCORING_SOFTMAX || !info.has_head)
+        status = vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                          "prediction sets are for models that name one class a picture, by "
+                          "probabilities that sum to 1");
+    if (status == VIT_OK && !(c = vit_alloc(1, sizeof *c)))
+        status = vit_fail_memory(error, "calibration", sizeof *c);
+    if (status == VIT_OK) {
+        c->classes = info.classes;
+        status = calibrate(c, model, options, error);
+    }
+    if (status == VIT_OK)
+        *out = c;
+    else
+        vit_calibration_free(c);
+    vit_fpmode_leave(host);
+    return status;
+}
+
+/* ---- read ---- */
+
+/* The bytes of a whole calibration, freed by vit_free; FORMAT if it is none, or was changed. */
+static vit_status read_whole(vit_bytes *bytes, const char *path, vit_error *error) {
+    const size_t begin = strlen(BEGINS), end = strlen(ENDS) + DIGITS + strlen("\"}\n");
+    char hex[DIGITS + 1];
+    if (vit_path_look(path) != VIT_PATH_FILE)
+        return vit_fail(error, VIT_ERROR_IO, "%s: there is no such file", path);
+    vit_status status = vit_read_file(bytes, path, FILE_LIMIT, error);
+    if (status != VIT_OK) return status;
+    const char *text = (const char *)bytes->data;
+    if (bytes->size < begin + end || memcmp(text, BEGINS, begin) != 0) {
+        status = vit_fail(error, VIT_ERROR_FORMAT, "%s is no calibration, which begins with %s",
+                          path, BEGINS);
+    } else {
+        const char *tail = text + bytes->size - end;
+        vit_sha256_of(hex, text, bytes->size - end);
+        if (memcmp(tail, ENDS, strlen(ENDS)) != 0 ||
+            memcmp(tail + strlen(ENDS), hex, DIGITS) != 0 ||
+            memcmp(tail + end - 3, "\"}\n", 3) != 0)
+            status = vit_fail(error, VIT_ERROR_FORMAT,
+                              "%s is damaged: its checksum is not that of its bytes; calibrate "
+                              "again",
+                              path);
+    }
+    if (status != VIT_OK) vit_free(bytes->data);
+    return status;
+}
+
+static vit_status fail_value(const char *path, const char *key, vit_error *error) {
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "%s: \"%s\" is not what a calibration has there; calibrate again", path, key);
+}
+
+static vit_status read_pictures(vit_calibration *c, const json_t *object, const char *path,
+                                vit_error *error) {
+    const json_t *labels = json_object_get(object, "labels");
+    c->images = c->capacity = json_array_size(labels);
+    c->pictures = vit_alloc(c->images, sizeof *c->pictures);
+    if (!c->pictures)
+        return vit_fail_memory(error, "calibration pictures", c->images * sizeof *c->pictures);
+    for (size_t i = 0; i < c->images; i++) {
+        const json_t *label = json_array_get(labels, i);
+        c->pictures[i].label = (size_t)json_integer_value(label);
+        if (!json_is_integer(label) || c->pictures[i].label >= c->classes)
+            return fail_value(path, "labels", error);
+    }
+    for (vit_conformal_score score = 0; score < VIT_CONFORMAL_COUNT; score++) {
+        const char *key = vit_conformal_name(score);
+        const json_t *values = json_object_get(object, key);
+        if (json_array_size(values) != c->images) return fail_value(path, key, error);
+        for (size_t i = 0; i < c->images; i++) {
+            const json_t *value = json_array_get(values, i);
+            const double number = json_number_value(value);
+            if (!json_is_number(value) || !(number >= 0 && number <= (double)c->classes + 1))
+                return fail_value(path, key, error);
+            c->pictures[i].scores[score] = number;
+        }
+    }
+    return VIT_OK;
+}
+
+static vit_status read_object(vit_calibration *c, json_t *object, const char *path,
+                              vit_error *error) {
+    size_t version = 0;
+    const vit_field fields[] = {{"vit_calibration", VIT_FIELD_SIZE, &version, NULL},
+                                {"answers_sha256", VIT_FIELD_OTHER, NULL, NULL},
+                                {"data", VIT_FIELD_OTHER, NULL, NULL},
+                                {"which", VIT_FIELD_OTHER, NULL, NULL},
+                                {"classes", VIT_FIELD_SIZE, &c->classes, NULL},
+                                {"labels", VIT_FIELD_OTHER, NULL, NULL},
+                                {"lac", VIT_FIELD_OTHER, NULL, NULL},
+                                {"aps", VIT_FIELD_OTHER, NULL, NULL},
+                                {"raps", VIT_FIELD_OTHER, NULL, NULL},
+                                {"sha256", VIT_FIELD_OTHER, NULL, NULL}};
+    const vit_status status = vit_json_read(object, fields, VIT_COUNT(fields), path, error);
+    if (status != VIT_OK) return status;
+    const char *hex = json_string_value(json_object_get(object, "answers_sha256"));
+    const char *data = json_string_value(json_object_get(object, "data"));
+    const char *which = json_string_value(json_object_get(object, "which"));
+    if (!hex || strlen(hex) != DIGITS) return fail_value(path, "answers_sha256", error);
+    if (!data || !which) return fail_value(path, !data ? "data" : "which", error);
+    if (c->classes == 0 || c->classes > CLASSES_LIMIT) return fail_value(path, "classes", error);
+    memcpy(c->answers_sha256, hex, DIGITS + 1);
+    c->data = vit_strdup(data);
+    c->which = vit_strdup(which);
+    if (!c->data || !c->which) return vit_fail_memory(error, "a calibration", strlen(data));
+    return read_pictures(c, object, path, error);
+}
+
+static vit_status check_model(const vit_calibration *c, const char *path, const vit_model *model,
+                              vit_session *session, vit_error *error) {
+    char hex[DIGITS + 1];
+    const vit_status status = identify(hex, model, session, error);
+    if (status != VIT_OK) return status;
+    if (strcmp(hex, c->answers_sha256) != 0 || c->classes != vit_model_describe(model).classes)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s was made with a model that answers otherwise: other weights, classes, "
+                        "preprocessing or precision; calibrate this one "
+                        "(vit-evaluate --calibrate)",
+                        path);
+    return VIT_OK;
+}
+
+vit_status vit_calibration_load(vit_calibration **out, const char *path, const vit_model *model,
+                                vit_session *session, vit_error *error) {
+    const vit_fpmode host = vit_fpmode_enter();
+    vit_bytes bytes;
+    json_t *object = NULL;
+    vit_calibration *c = NULL;
+    *out = NULL;
+    vit_status status = read_whole(&bytes, path, error);
+    if (status == VIT_OK) {
+        status = vit_json_parse(&object, (const char *)bytes.data, bytes.size, path, error);
+        vit_free(bytes.data);
+    }
+    if (status == VIT_OK && !(c = vit_alloc(1, sizeof *c)))
+        status = vit_fail_memory(error, "a calibration", sizeof *c);
+    if (status == VIT_OK) status = read_object(c, object, path, error);
+    json_decref(object);
+    if (status == VIT_OK) status = check_model(c, path, model, session, error);
+    if (status == VIT_OK)
+        *out = c;
+    else
+        vit_calibration_free(c);
+    vit_fpmode_leave(host);
+    return status;
+}
+
+/* ---- written ---- */
+
+/* MISMATCH if another file stands there. */
+static vit_status check_place(const char *path, vit_error *error) {
+    vit_bytes bytes;
+    if (vit_path_look(path) != VIT_PATH_FILE) return VIT_OK;
+    const vit_status status = read_whole(&bytes, path, error);
+    if (status == VIT_OK) vit_free(bytes.data);
+    if (status != VIT_ERROR_FORMAT) return status;
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "%s exists and is no whole calibration: it is not replaced", path);
+}
+
+vit_status vit_calibration_save(const vit_calibration *c, const char *path, vit_error *error) {
+    vit_json_out json = {0};
+    char hex[DIGITS + 1];
+    vit_json_open(&json, NULL, '{');
+    vit_json_count(&json, "vit_calibration", 1);
+    vit_json_text(&json, "answers_sha256", c->answers_sha256);
+    vit_json_text(&json, "data", c->data);
+    vit_json_text(&json, "which", c->which);
+    vit_json_count(&json, "classes", c->classes);
+    vit_json_open(&json, "labels", '[');
+    for (size_t i = 0; i < c->images; i++) vit_json_count(&json, NULL, c->pictures[i].label);
+    vit_json_close(&json, ']');
+    for (vit_conformal_score score = 0; score < VIT_CONFORMAL_COUNT; score++) {
+        vit_json_open(&json, vit_conformal_name(score), '[');
+        for (size_t i = 0; i < c->images; i++)
+            vit_json_number(&json, NULL, c->pictures[i].scores[score]);
+        vit_json_close(&json, ']');
+    }
+    if (json.text.text) vit_sha256_of(hex, json.text.text, json.text.length);
+    vit_json_text(&json, "sha256", hex);
+    vit_json_close(&json, '}');
+    vit_string_add(&json.text, "\n");
+    char *text = vit_json_take(&json);
+    if (!text) return vit_fail_memory(error, "a calibration", c->images * sizeof *c->pictures);
+    vit_status status = check_place(path, error);
+    if (status == VIT_OK) status = vit_write_file(path, text, strlen(text), error);
+    vit_free(text);
+    return status;
+}
