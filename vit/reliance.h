@@ -92,6 +92,24 @@ VIT_API void vit_set_rule_free(vit_set_rule *rule);
 VIT_API size_t vit_prediction_set(const vit_set_rule *rule, const float *probabilities,
                                   size_t *set);
 
+/* ---- a reject option ------------------------------------------------------------------------- */
+
+/* What a threshold does to the calibration pictures (selective classification; Chow: On Optimum
+ * Recognition Error and Reject Tradeoff). Shares, 0..1. */
+typedef struct vit_abstain_figures {
+    size_t images, answered, right; /* calibration pictures; those answered; those of them right */
+    double low, high; /* Wilson's interval of 95 % for the share of answers that are right */
+} vit_abstain_figures;
+
+/* The lowest confidence thresholds with which the share `right` of the answers to the calibration
+ * pictures is right: of all answers, or with `by_class` of the answers of each class. thresholds:
+ * [K], by the answered class; above 1 where the model must abstain always. The model abstains where
+ * the probability of its answer is below. ARGUMENT: `right` is not between 0 and 1, or there is no
+ * such threshold. */
+VIT_API vit_status vit_abstain_thresholds(double *thresholds, vit_abstain_figures *figures,
+                                          const vit_calibration *calibration, double right,
+                                          bool by_class, vit_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -144,22 +144,22 @@ typedef struct classifier {
     size_t most, room, count;   /* pictures that a window may have at most, now, and has */
     vit_teaching *among;        /* with --neighbours */
     vit_neighbour *neighbours;  /* [settings->neighbours] */
-    vit_set_rule *rule;         /* with --coverage; or NULL */
-    size_t *set;                /* [classes], with --coverage */
-    vit_picture *pictures;      /* [MOST_TOGETHER]; names and bytes are owned */
-    vit_answer *answers;        /* [MOST_TOGETHER] */
-    float *logits, *features;   /* [MOST_TOGETHER][classes], [MOST_TOGETHER][width] */
-    float *probabilities;       /* [classes] */
-    size_t *best;               /* [top] classes, the likeliest first */
-    float *matrix;              /* [seen][width], with --out */
-    size_t matrix_rows;         /* rows that it has memory for */
-    bool answered;              /* an answer was written as text */
-    uint64_t seen, failed;      /* pictures so far, and those that could not be read */
-    uint64_t total, from, to;   /* pictures: all, 0 if not counted; this process's part of them */
-    uint64_t skipped;           /* pictures of other ranks before the next one */
-    vit_cluster *cluster;       /* NULL: this process alone */
-    vit_deal *deal;             /* gives the ranks their parts */
-    vit_kept_output kept;       /* with a cluster: standard output until all have answered */
+    vit_coverage coverage;
+    size_t *set;              /* [classes], with --coverage */
+    vit_picture *pictures;    /* [MOST_TOGETHER]; names and bytes are owned */
+    vit_answer *answers;      /* [MOST_TOGETHER] */
+    float *logits, *features; /* [MOST_TOGETHER][classes], [MOST_TOGETHER][width] */
+    float *probabilities;     /* [classes] */
+    size_t *best;             /* [top] classes, the likeliest first */
+    float *matrix;            /* [seen][width], with --out */
+    size_t matrix_rows;       /* rows that it has memory for */
+    bool answered;            /* an answer was written as text */
+    uint64_t seen, failed;    /* pictures so far, and those that could not be read */
+    uint64_t total, from, to; /* pictures: all, 0 if not counted; this process's part of them */
+    uint64_t skipped;         /* pictures of other ranks before the next one */
+    vit_cluster *cluster;     /* NULL: this process alone */
+    vit_deal *deal;           /* gives the ranks their parts */
+    vit_kept_output kept;     /* with a cluster: standard output until all have answered */
     int exit_status;
 } classifier;
 
@@ -188,7 +188,7 @@ static vit_status allocate(classifier *c, vit_error *error) {
     c->neighbours = vit_alloc((size_t)s->neighbours, sizeof *c->neighbours);
     c->probabilities = vit_alloc(c->classes, sizeof *c->probabilities);
     c->best = vit_alloc(c->top, sizeof *c->best);
-    c->set = vit_alloc(c->rule ? c->classes : 0, sizeof *c->set);
+    c->set = vit_alloc(c->coverage.rule ? c->classes : 0, sizeof *c->set);
     if (!c->pictures || !c->answers || !c->logits || !c->features || !c->probabilities ||
         !c->best || !c->neighbours || !c->set) {
         return vit_fail_memory(error, "answers",
@@ -232,8 +232,8 @@ static vit_status open_classifier(classifier *c, bool alone, vit_error *error) {
     if (status == VIT_OK) status = vit_session_new(&c->session, c->model, &choice, error);
     if (status == VIT_OK) status = open_among(c, &choice, error);
     if (status == VIT_OK)
-        status = vit_open_coverage(&c->rule, &c->settings->sets, from->name, c->model, c->session,
-                                   error);
+        status = vit_coverage_open(&c->coverage, &command, &c->settings->sets, from->name, c->model,
+                                   c->session, error);
     return status == VIT_OK ? allocate(c, error) : status;
 }
 
@@ -250,7 +250,7 @@ static void close_classifier(classifier *c) {
     void *const arrays[] = {c->pictures, c->answers, c->logits,     c->features, c->probabilities,
                             c->best,     c->matrix,  c->neighbours, c->set};
     vit_teaching_free(c->among);
-    vit_set_rule_free(c->rule);
+    vit_coverage_free(&c->coverage);
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) vit_free(arrays[i]);
     vit_session_free(c->session);
     vit_model_free(c->model);
@@ -313,7 +313,8 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
                       .among = c->among,
                       .neighbours = c->neighbours,
                       .coverage = c->settings->sets.coverage,
-                      .set = c->set};
+                      .set = c->set,
+                      .thresholds = c->coverage.thresholds};
     vit_error failed;
     if (fine && c->among) {
         a.neighbour_count = vit_min((size_t)c->settings->neighbours, vit_teaching_count(c->among));
@@ -326,7 +327,8 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
     if (fine && !c->settings->tokens) {
         vit_model_probabilities(c->model, logits, c->probabilities);
         vit_top_k(c->probabilities, c->classes, c->top, c->best);
-        if (c->rule) a.set_count = vit_prediction_set(c->rule, c->probabilities, c->set);
+        if (c->coverage.rule)
+            a.set_count = vit_prediction_set(c->coverage.rule, c->probabilities, c->set);
     }
     if (fine && about->warning) vit_say(&command, "%s: warning: %s", name, about->warning);
     bool written = write_answer(c, &a);
@@ -427,7 +429,7 @@ static vit_status answer_all(classifier *c, int count, char **names, vit_error *
     if (status != VIT_OK) return status;
     const bool is_first = c->from == 0 && vit_cluster_rank(c->cluster) == 0;
     if (writes(s, FORMAT_CSV) && is_first &&
-        !vit_answer_csv_head(&command, c->top, c->rule != NULL))
+        !vit_answer_csv_head(&command, c->top, &c->settings->sets))
         c->exit_status = VIT_EXIT_FAILED;
     if (c->cluster) status = vit_output_keep(&c->kept, error);
     status = vit_cluster_agree(c->cluster, status, error);
@@ -555,7 +557,8 @@ static const char *contradiction(const settings *s, int pictures) {
         return "--embed writes features, not classes: leave --top and --logits out";
     if (s->embed && s->format.given && !writes(s, FORMAT_JSON))
         return "--embed writes JSON, or with --out a .npy file: leave --format out";
-    if (s->embed && s->sets.coverage > 0) return "--coverage is of answers: leave --embed out";
+    if (s->embed && vit_coverage_asked(&s->sets))
+        return "--coverage, --abstain-below and --answered-right are of answers: leave --embed out";
     if (vit_coverage_contradiction(&s->sets)) return vit_coverage_contradiction(&s->sets);
     return s->logits && writes(s, FORMAT_CSV) ? "--logits are written as text or JSON" : NULL;
 }

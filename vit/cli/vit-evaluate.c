@@ -122,8 +122,9 @@ typedef struct predictions {
     const vit_model *model;
     const settings *settings;
     vit_string lines, logits; /* logits: the bytes of the floats */
-    vit_set_rule *rule;       /* with --coverage; or NULL */
-    vit_set_counts sets;
+    vit_coverage coverage;
+    vit_set_counts sets; /* where `counts` */
+    bool counts;
     vit_cluster *cluster; /* NULL: this process alone */
 } predictions;
 
@@ -131,7 +132,7 @@ static void on_picture(const vit_evaluated *picture, void *user) {
     predictions *p = user;
     char answer[32], label[32];
     vit_string *t = &p->lines;
-    if (p->rule) vit_set_counts_add(&p->sets, picture);
+    if (p->counts) vit_set_counts_add(&p->sets, picture);
     if (p->settings->logits) {
         const size_t classes = vit_model_describe(p->model).classes;
         vit_string_add_bytes(&p->logits, (const char *)picture->logits, classes * sizeof(float));
@@ -181,23 +182,25 @@ static void on_note(const char *text, void *user) {
 
 /* Whether every answer is asked for. */
 static bool reads_answers(const settings *s) {
-    return s->predictions || s->logits || s->sets.coverage > 0;
+    return s->predictions || s->logits || vit_coverage_asked(&s->sets);
 }
 
-/* The rule of --coverage, and memory to count its sets. */
+/* What --coverage and its like mean for the model, and memory to count. */
 static vit_status open_sets(predictions *p, const vit_evaluate_options *choice, vit_error *error) {
     const vit_session_options own = {
         .threads = choice->threads, .cpu = choice->cpu, .precision = choice->precision};
     const settings *s = p->settings;
     vit_session *session;
-    if (s->sets.coverage <= 0) return VIT_OK;
+    if (!vit_coverage_asked(&s->sets)) return VIT_OK;
     vit_status status = vit_session_new(&session, p->model, &own, error);
     if (status != VIT_OK) return status;
-    status = vit_open_coverage(&p->rule, &s->sets, s->from.name, p->model, session, error);
+    status =
+        vit_coverage_open(&p->coverage, &command, &s->sets, s->from.name, p->model, session, error);
     vit_session_free(session);
-    return status == VIT_OK
-               ? vit_set_counts_new(&p->sets, p->rule, vit_model_describe(p->model).classes, error)
-               : status;
+    p->counts = status == VIT_OK;
+    return status == VIT_OK ? vit_set_counts_new(&p->sets, &p->coverage,
+                                                 vit_model_describe(p->model).classes, error)
+                            : status;
 }
 
 /* *labels: of a model of any number of classes a picture; *result: of others. */
@@ -227,7 +230,13 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
     if (status == VIT_OK && info.scoring == VIT_SCORING_SIGMOID)
         return vit_evaluate_labels(*model, &choice, labels, error);
     if (status == VIT_OK && s->predictions) vit_string_add(&p->lines, "%s", predictions_head);
-    return status == VIT_OK ? vit_evaluate(*model, &choice, result, error) : status;
+    if (status == VIT_OK) status = vit_evaluate(*model, &choice, result, error);
+    if (status == VIT_OK && writes && strcmp(p->coverage.calibrated_on, result->data) == 0)
+        vit_say(&command,
+                "the model was calibrated with %s, too: if these are the same pictures, what is "
+                "measured here says nothing of others",
+                result->data);
+    return status;
 }
 
 /* Whether something is asked for that only answers of one class have. */
@@ -326,12 +335,13 @@ static const char *contradiction(const settings *s) {
     const bool features = s->knn > 0 || s->probe;
     if (!s->data == !s->calibrate)
         return "give either --data DATA, pictures to measure the model on, or --calibrate DATA";
-    if (s->calibrate && (for_one_class(s) || features || s->sets.coverage > 0))
+    if (s->calibrate && (for_one_class(s) || features || vit_coverage_asked(&s->sets)))
         return "--calibrate only calibrates: measure with --data afterwards";
     if (s->calibrate && s->split == VIT_SPLIT_TRAIN)
         return "--calibrate needs pictures that the training has not seen, not --split train";
-    if (features && s->sets.coverage > 0)
-        return "--coverage is of the model's own answers: leave --knn and --linear-probe out";
+    if (features && vit_coverage_asked(&s->sets))
+        return "--coverage, --abstain-below and --answered-right are of the model's own answers: "
+               "leave --knn and --linear-probe out";
     if (s->predictions && s->confusion_csv && strcmp(s->predictions, s->confusion_csv) == 0)
         return "--predictions and --confusion-csv name the same file";
     if (s->logits && !vit_has_ending(s->logits, ".npy"))
@@ -363,7 +373,7 @@ int main(int argc, char **argv) {
                                      .split = vit_split_names[s.split],
                                      .confusion = s.confusion,
                                      .model = model,
-                                     .sets = p.rule ? &p.sets : NULL,
+                                     .sets = p.counts ? &p.sets : NULL,
                                      .choice = &s.sets,
                                      .result = labels.scores ? NULL : &result,
                                      .labels = labels.scores ? &labels : NULL};
@@ -372,7 +382,7 @@ int main(int argc, char **argv) {
     vit_string_free(&p.lines);
     vit_string_free(&p.logits);
     vit_set_counts_free(&p.sets);
-    vit_set_rule_free(p.rule);
+    vit_coverage_free(&p.coverage);
     vit_evaluation_clear(&result);
     vit_label_evaluation_clear(&labels);
     vit_model_free(model);

@@ -9,6 +9,7 @@
 #include "vit/formats/json_out.h"
 #include "vit/formats/sha256.h"
 #include "vit/reliance/conformal.h"
+#include <stddef.h>
 #include <string.h>
 
 #define BEGINS "{\"vit_calibration\": 1, "
@@ -76,6 +77,8 @@ static void collect_picture(const vit_evaluated *picture, void *user) {
     if (to->status != VIT_OK) return;
     vit_scored_picture *next = &c->pictures[c->images++];
     next->label = picture->label;
+    next->answer = picture->answer;
+    next->confidence = (double)picture->probabilities[picture->answer];
     vit_conformal_scores(next->scores, picture->probabilities, picture->label, to->order,
                          c->classes);
 }
@@ -166,32 +169,54 @@ static vit_status fail_value(const char *path, const char *key, vit_error *error
                     "%s: \"%s\" is not what a calibration has there; calibrate again", path, key);
 }
 
+/* The classes in the list `key`, one a picture, into this member of each. */
+static vit_status read_classes(const vit_calibration *c, const json_t *object, const char *key,
+                               size_t offset, const char *path, vit_error *error) {
+    const json_t *list = json_object_get(object, key);
+    if (json_array_size(list) != c->images) return fail_value(path, key, error);
+    for (size_t i = 0; i < c->images; i++) {
+        const json_t *value = json_array_get(list, i);
+        const size_t class = (size_t)json_integer_value(value);
+        if (!json_is_integer(value) || class >= c->classes) return fail_value(path, key, error);
+        *(size_t *)(void *)((char *)&c->pictures[i] + offset) = class;
+    }
+    return VIT_OK;
+}
+
+/* The same for numbers of 0 to `most`. */
+static vit_status read_numbers(const vit_calibration *c, const json_t *object, const char *key,
+                               size_t offset, double most, const char *path, vit_error *error) {
+    const json_t *list = json_object_get(object, key);
+    if (json_array_size(list) != c->images) return fail_value(path, key, error);
+    for (size_t i = 0; i < c->images; i++) {
+        const json_t *value = json_array_get(list, i);
+        const double number = json_number_value(value);
+        if (!json_is_number(value) || !(number >= 0 && number <= most))
+            return fail_value(path, key, error);
+        *(double *)(void *)((char *)&c->pictures[i] + offset) = number;
+    }
+    return VIT_OK;
+}
+
 static vit_status read_pictures(vit_calibration *c, const json_t *object, const char *path,
                                 vit_error *error) {
-    const json_t *labels = json_object_get(object, "labels");
-    c->images = c->capacity = json_array_size(labels);
+    c->images = c->capacity = json_array_size(json_object_get(object, "labels"));
     c->pictures = vit_alloc(c->images, sizeof *c->pictures);
     if (!c->pictures)
         return vit_fail_memory(error, "calibration pictures", c->images * sizeof *c->pictures);
-    for (size_t i = 0; i < c->images; i++) {
-        const json_t *label = json_array_get(labels, i);
-        c->pictures[i].label = (size_t)json_integer_value(label);
-        if (!json_is_integer(label) || c->pictures[i].label >= c->classes)
-            return fail_value(path, "labels", error);
-    }
-    for (vit_conformal_score score = 0; score < VIT_CONFORMAL_COUNT; score++) {
-        const char *key = vit_conformal_name(score);
-        const json_t *values = json_object_get(object, key);
-        if (json_array_size(values) != c->images) return fail_value(path, key, error);
-        for (size_t i = 0; i < c->images; i++) {
-            const json_t *value = json_array_get(values, i);
-            const double number = json_number_value(value);
-            if (!json_is_number(value) || !(number >= 0 && number <= (double)c->classes + 1))
-                return fail_value(path, key, error);
-            c->pictures[i].scores[score] = number;
-        }
-    }
-    return VIT_OK;
+    vit_status status =
+        read_classes(c, object, "labels", offsetof(vit_scored_picture, label), path, error);
+    if (status == VIT_OK)
+        status =
+            read_classes(c, object, "answers", offsetof(vit_scored_picture, answer), path, error);
+    if (status == VIT_OK)
+        status = read_numbers(c, object, "confidence", offsetof(vit_scored_picture, confidence), 1,
+                              path, error);
+    for (vit_conformal_score score = 0; score < VIT_CONFORMAL_COUNT && status == VIT_OK; score++)
+        status = read_numbers(c, object, vit_conformal_name(score),
+                              offsetof(vit_scored_picture, scores) + score * sizeof(double),
+                              (double)c->classes + 1, path, error);
+    return status;
 }
 
 static vit_status read_object(vit_calibration *c, json_t *object, const char *path,
@@ -203,6 +228,8 @@ static vit_status read_object(vit_calibration *c, json_t *object, const char *pa
                                 {"which", VIT_FIELD_OTHER, NULL, NULL},
                                 {"classes", VIT_FIELD_SIZE, &c->classes, NULL},
                                 {"labels", VIT_FIELD_OTHER, NULL, NULL},
+                                {"answers", VIT_FIELD_OTHER, NULL, NULL},
+                                {"confidence", VIT_FIELD_OTHER, NULL, NULL},
                                 {"lac", VIT_FIELD_OTHER, NULL, NULL},
                                 {"aps", VIT_FIELD_OTHER, NULL, NULL},
                                 {"raps", VIT_FIELD_OTHER, NULL, NULL},
@@ -285,6 +312,12 @@ vit_status vit_calibration_save(const vit_calibration *c, const char *path, vit_
     vit_json_count(&json, "classes", c->classes);
     vit_json_open(&json, "labels", '[');
     for (size_t i = 0; i < c->images; i++) vit_json_count(&json, NULL, c->pictures[i].label);
+    vit_json_close(&json, ']');
+    vit_json_open(&json, "answers", '[');
+    for (size_t i = 0; i < c->images; i++) vit_json_count(&json, NULL, c->pictures[i].answer);
+    vit_json_close(&json, ']');
+    vit_json_open(&json, "confidence", '[');
+    for (size_t i = 0; i < c->images; i++) vit_json_number(&json, NULL, c->pictures[i].confidence);
     vit_json_close(&json, ']');
     for (vit_conformal_score score = 0; score < VIT_CONFORMAL_COUNT; score++) {
         vit_json_open(&json, vit_conformal_name(score), '[');

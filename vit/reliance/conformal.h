@@ -9,10 +9,13 @@
 #define VIT_RAPS_PENALTY .01
 #define VIT_RAPS_FREE 5
 
-/* A calibration picture: its true class, and that class's score by each rule. */
+/* A calibration picture: its true class, that class's score by each rule, and the answer with its
+ * probability. */
 typedef struct vit_scored_picture {
     size_t label;
     double scores[VIT_CONFORMAL_COUNT];
+    size_t answer;
+    double confidence;
 } vit_scored_picture;
 
 struct vit_calibration {

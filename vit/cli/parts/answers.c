@@ -24,6 +24,11 @@ static bool is_unsure(const vit_answered *a) {
     return (double)a->probabilities[a->best[0]] < vit_model_describe(a->model).threshold;
 }
 
+/* Whether the answer is less probable than the caller's threshold for its class. */
+static bool abstains(const vit_answered *a) {
+    return a->thresholds && (double)a->probabilities[a->best[0]] < a->thresholds[a->best[0]];
+}
+
 /* Whether the scores are those of a regression, no probabilities. */
 static bool is_number(const vit_answered *a) {
     return vit_model_describe(a->model).scoring == VIT_SCORING_NONE;
@@ -100,7 +105,10 @@ bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_
         vit_string_add(&text, " %6s %%\n",
                        vit_format_fixed(number, 100.0 * (double)probability, 2));
     }
-    if (is_unsure(a)) vit_string_add(&text, "  unsure\n");
+    if (abstains(a))
+        vit_string_add(&text, "  abstains: no answer is sure enough\n");
+    else if (is_unsure(a) && !a->thresholds)
+        vit_string_add(&text, "  unsure\n");
     add_coverage(&text, a);
     add_neighbours(&text, a);
     for (size_t i = 0; i < a->classes && a->logits; i++) {
@@ -140,6 +148,7 @@ void vit_answer_add_json(vit_json_out *json, const vit_answered *a) {
         }
         vit_json_close(json, ']');
         if (vit_model_describe(a->model).threshold > 0) vit_json_bool(json, "unsure", is_unsure(a));
+        if (a->thresholds) vit_json_bool(json, "abstains", abstains(a));
         if (a->coverage > 0) {
             vit_json_number(json, "coverage", a->coverage);
             vit_json_open(json, "set", '[');
@@ -183,11 +192,13 @@ bool vit_answer_row(const vit_command *command, const vit_answered *a, uint64_t 
 
 /* ---- CSV ---- */
 
-bool vit_answer_csv_head(const vit_command *command, size_t top, bool sets) {
+bool vit_answer_csv_head(const vit_command *command, size_t top, const vit_coverage_choice *sets) {
     vit_string text = {0};
     vit_string_add(&text, "file,label,probability");
     for (size_t i = 2; i <= top; i++) vit_string_add(&text, ",label%zu,probability%zu", i, i);
-    vit_string_add(&text, "%s,error\n", sets ? ",set" : "");
+    const bool thresholds = sets->abstain_below.given || sets->answered_right > 0;
+    vit_string_add(&text, "%s%s,error\n", thresholds ? ",abstains" : "",
+                   sets->coverage > 0 ? ",set" : "");
     return vit_print(command, &text);
 }
 
@@ -202,6 +213,7 @@ bool vit_answer_csv(const vit_command *command, const vit_answered *a) {
                        a->failure ? "" : vit_format_float(number, a->probabilities[a->best[i]]));
     }
     vit_string_add(&text, ",");
+    if (a->thresholds) vit_string_add(&text, "%s,", a->failure ? "" : abstains(a) ? "1" : "0");
     if (a->coverage > 0) {
         vit_string set = {0};
         add_set(&set, a, "|");

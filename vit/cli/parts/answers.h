@@ -3,7 +3,7 @@
 #ifndef VIT_CLI_PARTS_ANSWERS_H
 #define VIT_CLI_PARTS_ANSWERS_H
 
-#include "vit/cli/parts/program.h"
+#include "vit/cli/parts/coverage.h"
 #include "vit/teach.h"
 
 typedef struct vit_answered {
@@ -22,6 +22,7 @@ typedef struct vit_answered {
     double coverage;   /* of the set below; 0: there is none */
     const size_t *set; /* [set_count] classes, the likeliest first */
     size_t set_count;
+    const double *thresholds; /* [classes], below which the model abstains; or NULL: it does not */
 } vit_answered;
 
 /* A paragraph with a line for each of the top classes; an empty line before it unless it is the
@@ -38,9 +39,9 @@ void vit_answer_add_json(vit_json_out *json, const vit_answered *answer);
 void vit_answer_add_neighbours(vit_json_out *json, const vit_teaching *among,
                                const vit_neighbour *neighbours, size_t count);
 
-/* The heading file,label,probability,label2,probability2,...,set,error, and a line of it for a
- * picture, as CSV (csv.h). */
-bool vit_answer_csv_head(const vit_command *command, size_t top, bool sets);
+/* The heading file,label,probability,label2,probability2,...,abstains,set,error, and a line of it
+ * for a picture, as CSV (csv.h). */
+bool vit_answer_csv_head(const vit_command *command, size_t top, const vit_coverage_choice *sets);
 bool vit_answer_csv(const vit_command *command, const vit_answered *answer);
 
 /* {"file": ..., "embedding": [...]}, of tokens a list of lists; or {"file": ..., "error": ...}. */

@@ -3,6 +3,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/parts/models.h"
+#include <stdio.h>
 #include <string.h>
 
 const char *const vit_set_scores[] = {"lac", "aps", "raps", NULL};
@@ -12,11 +13,18 @@ static double share(size_t part, size_t whole) {
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
+bool vit_coverage_asked(const vit_coverage_choice *c) {
+    return c->coverage > 0 || c->abstain_below.given || c->answered_right > 0;
+}
+
 const char *vit_coverage_contradiction(const vit_coverage_choice *c) {
     if (c->coverage >= 1) return "--coverage is below 1: a set of all classes would hold it always";
-    if (c->coverage > 0) return NULL;
-    if (c->by_class) return "--coverage-by-class is for sets, which --coverage P asks for";
-    return c->score > 0 ? "--set-score is for sets, which --coverage P asks for" : NULL;
+    if (c->abstain_below.given && c->answered_right > 0)
+        return "--abstain-below and --answered-right exclude each other";
+    if (c->by_class && c->coverage <= 0 && c->answered_right <= 0)
+        return "--by-class is for --coverage P and --answered-right P";
+    return c->score > 0 && c->coverage <= 0 ? "--set-score is for sets, which --coverage P asks for"
+                                            : NULL;
 }
 
 vit_status vit_find_calibration(char **path, const vit_coverage_choice *choice, const char *name,
@@ -42,16 +50,36 @@ vit_status vit_find_calibration(char **path, const vit_coverage_choice *choice, 
     return VIT_OK;
 }
 
-vit_status vit_open_coverage(vit_set_rule **rule, const vit_coverage_choice *choice,
-                             const char *name, const vit_model *model, vit_session *session,
-                             vit_error *error) {
+/* Which threshold was chosen, and what it does to the calibration pictures. */
+static void say_thresholds(const vit_command *command, const vit_coverage_choice *choice,
+                           const double *thresholds, const vit_abstain_figures *f) {
+    char a[32], b[32], c[32], d[32], e[32];
+    vit_string where = {0};
+    if (choice->by_class)
+        vit_string_add(&where, "below a confidence threshold for each class");
+    else
+        vit_string_add(&where, "below a confidence of %s %%",
+                       vit_format_fixed(a, 100 * thresholds[0], 2));
+    vit_say(command,
+            "abstains %s: so %s %% of the %zu calibration pictures are answered, %s %% of the "
+            "answers right, between %s and %s %%",
+            where.text ? where.text : "below a threshold",
+            vit_format_fixed(b, 100 * share(f->answered, f->images), 2), f->images,
+            vit_format_fixed(c, 100 * share(f->right, f->answered), 2),
+            vit_format_fixed(d, 100 * f->low, 2), vit_format_fixed(e, 100 * f->high, 2));
+    vit_string_free(&where);
+}
+
+/* What needs the calibration. */
+static vit_status open_calibrated(vit_coverage *out, const vit_command *command,
+                                  const vit_coverage_choice *choice, const char *name,
+                                  const vit_model *model, vit_session *session, vit_error *error) {
     vit_calibration *calibration = NULL;
     const vit_set_options options = {.coverage = choice->coverage,
                                      .score = (vit_conformal_score)choice->score,
                                      .by_class = choice->by_class};
+    vit_abstain_figures figures;
     char *path;
-    *rule = NULL;
-    if (choice->coverage <= 0) return VIT_OK;
     vit_status status = vit_find_calibration(&path, choice, name, error);
     if (status == VIT_OK && vit_path_look(path) == VIT_PATH_NONE)
         status = vit_fail(error, VIT_ERROR_ARGUMENT,
@@ -61,9 +89,38 @@ vit_status vit_open_coverage(vit_set_rule **rule, const vit_coverage_choice *cho
                           path, name);
     if (status == VIT_OK) status = vit_calibration_load(&calibration, path, model, session, error);
     vit_free(path);
-    if (status == VIT_OK) status = vit_set_rule_new(rule, calibration, &options, error);
+    if (status == VIT_OK)
+        snprintf(out->calibrated_on, sizeof out->calibrated_on, "%s",
+                 vit_calibration_describe(calibration).data);
+    if (status == VIT_OK && choice->coverage > 0)
+        status = vit_set_rule_new(&out->rule, calibration, &options, error);
+    if (status == VIT_OK && choice->answered_right > 0) {
+        status = vit_abstain_thresholds(out->thresholds, &figures, calibration,
+                                        choice->answered_right, choice->by_class, error);
+        if (status == VIT_OK) say_thresholds(command, choice, out->thresholds, &figures);
+    }
     vit_calibration_free(calibration);
     return status;
+}
+
+vit_status vit_coverage_open(vit_coverage *out, const vit_command *command,
+                             const vit_coverage_choice *choice, const char *name,
+                             const vit_model *model, vit_session *session, vit_error *error) {
+    const size_t classes = vit_model_describe(model).classes;
+    const bool abstains = choice->abstain_below.given || choice->answered_right > 0;
+    *out = (vit_coverage){.thresholds = abstains ? vit_alloc(classes, sizeof(double)) : NULL};
+    if (abstains && !out->thresholds)
+        return vit_fail_memory(error, "thresholds", classes * sizeof(double));
+    for (size_t k = 0; k < classes && choice->abstain_below.given; k++)
+        out->thresholds[k] = choice->abstain_below.value;
+    if (choice->coverage <= 0 && choice->answered_right <= 0) return VIT_OK;
+    return open_calibrated(out, command, choice, name, model, session, error);
+}
+
+void vit_coverage_free(vit_coverage *c) {
+    vit_set_rule_free(c->rule);
+    vit_free(c->thresholds);
+    *c = (vit_coverage){0};
 }
 
 bool vit_print_calibration(const vit_command *command, const vit_calibration *calibration,
@@ -95,9 +152,9 @@ bool vit_print_calibration(const vit_command *command, const vit_calibration *ca
 
 /* ---- how often sets hold the truth ---- */
 
-vit_status vit_set_counts_new(vit_set_counts *c, const vit_set_rule *rule, size_t classes,
+vit_status vit_set_counts_new(vit_set_counts *c, const vit_coverage *coverage, size_t classes,
                               vit_error *error) {
-    *c = (vit_set_counts){.rule = rule,
+    *c = (vit_set_counts){.coverage = coverage,
                           .classes = classes,
                           .set = vit_alloc(classes, sizeof *c->set),
                           .images = vit_alloc(classes, sizeof *c->images),
@@ -114,15 +171,26 @@ void vit_set_counts_free(vit_set_counts *c) {
     *c = (vit_set_counts){0};
 }
 
-void vit_set_counts_add(vit_set_counts *c, const vit_evaluated *picture) {
-    const size_t count = vit_prediction_set(c->rule, picture->probabilities, c->set);
-    c->total++;
+static void add_set(vit_set_counts *c, const vit_evaluated *picture) {
+    const size_t count = vit_prediction_set(c->coverage->rule, picture->probabilities, c->set);
     c->size += count;
-    c->images[picture->label]++;
     c->empty += count == 0;
     c->single += count == 1;
     c->wide += count > 1;
     for (size_t i = 0; i < count; i++) c->covered[picture->label] += c->set[i] == picture->label;
+}
+
+void vit_set_counts_add(vit_set_counts *c, const vit_evaluated *picture) {
+    const double *thresholds = c->coverage->thresholds;
+    const double confidence = (double)picture->probabilities[picture->answer];
+    const bool right = picture->answer == picture->label;
+    c->total++;
+    c->images[picture->label]++;
+    c->right_before += right;
+    if (c->coverage->rule) add_set(c, picture);
+    if (!thresholds || confidence < thresholds[picture->answer]) return;
+    c->answered++;
+    c->right += right;
 }
 
 static size_t covered_of(const vit_set_counts *c) {
@@ -131,11 +199,28 @@ static size_t covered_of(const vit_set_counts *c) {
     return covered;
 }
 
-void vit_set_counts_text(vit_string *text, const vit_set_counts *c, const vit_model *model,
-                         const vit_coverage_choice *choice) {
+/* Risk and coverage of the reject option. */
+static void add_answered(vit_string *text, const vit_set_counts *c) {
+    const size_t wrong = c->total - c->right_before, left = wrong - (c->answered - c->right);
+    char a[32], b[32], d[32], e[32];
+    double low = 0, high = 1;
+    if (c->answered > 0) vit_wilson(&low, &high, c->right, c->answered);
+    vit_string_add(text,
+                   "\n  answered  %6s %%   %zu of %zu pictures; the model abstains from %zu, "
+                   "%zu of which it would get wrong (of %zu wrong in all)\n",
+                   vit_format_fixed(a, 100 * share(c->answered, c->total), 2), c->answered,
+                   c->total, c->total - c->answered, left, wrong);
+    vit_string_add(text,
+                   "  right     %6s %%   of the answers; between %s and %s %% (without: %s %%)\n",
+                   vit_format_fixed(a, 100 * share(c->right, c->answered), 2),
+                   vit_format_fixed(b, 100 * low, 2), vit_format_fixed(d, 100 * high, 2),
+                   vit_format_fixed(e, 100 * share(c->right_before, c->total), 2));
+}
+
+static void add_sets(vit_string *text, const vit_set_counts *c, const vit_model *model,
+                     const vit_coverage_choice *choice) {
     char a[32], b[32], d[32], e[32];
     double low, high;
-    if (c->total == 0) return;
     vit_wilson(&low, &high, covered_of(c), c->total);
     vit_string_add(text, "\n  prediction sets for a coverage of %s %%, score %s%s\n",
                    vit_format_fixed(a, 100 * choice->coverage, 2),
@@ -160,8 +245,27 @@ void vit_set_counts_text(vit_string *text, const vit_set_counts *c, const vit_mo
     }
 }
 
-void vit_set_counts_json(vit_json_out *json, const vit_set_counts *c, const vit_model *model,
+void vit_set_counts_text(vit_string *text, const vit_set_counts *c, const vit_model *model,
                          const vit_coverage_choice *choice) {
+    if (c->total > 0 && c->coverage->thresholds) add_answered(text, c);
+    if (c->total > 0 && c->coverage->rule) add_sets(text, c, model, choice);
+}
+
+static void write_answered(vit_json_out *json, const vit_set_counts *c) {
+    double low = 0, high = 1;
+    if (c->answered > 0) vit_wilson(&low, &high, c->right, c->answered);
+    vit_json_open(json, "answered", '{');
+    vit_json_count(json, "images", c->answered);
+    vit_json_number(json, "share", share(c->answered, c->total));
+    vit_json_count(json, "correct", c->right);
+    vit_json_number(json, "top1", share(c->right, c->answered));
+    vit_json_number(json, "low", low);
+    vit_json_number(json, "high", high);
+    vit_json_close(json, '}');
+}
+
+static void write_sets(vit_json_out *json, const vit_set_counts *c, const vit_model *model,
+                       const vit_coverage_choice *choice) {
     double low = 0, high = 1;
     if (c->total > 0) vit_wilson(&low, &high, covered_of(c), c->total);
     vit_json_open(json, "coverage", '{');
@@ -185,4 +289,10 @@ void vit_set_counts_json(vit_json_out *json, const vit_set_counts *c, const vit_
     }
     vit_json_close(json, ']');
     vit_json_close(json, '}');
+}
+
+void vit_set_counts_json(vit_json_out *json, const vit_set_counts *c, const vit_model *model,
+                         const vit_coverage_choice *choice) {
+    if (c->coverage->thresholds) write_answered(json, c);
+    if (c->coverage->rule) write_sets(json, c, model, choice);
 }

@@ -1,5 +1,5 @@
-/* Prediction sets in programs: where a model's calibration is, sets in answers, and how often sets
- * hold the truth. */
+/* Prediction sets and the reject option in programs: where a model's calibration is, sets in
+ * answers, when the model abstains, and how often sets hold the truth and answers are right. */
 #ifndef VIT_CLI_PARTS_COVERAGE_H
 #define VIT_CLI_PARTS_COVERAGE_H
 
@@ -12,26 +12,38 @@ typedef struct vit_coverage_choice {
     const char *calibration;
     int score; /* vit_conformal_score */
     bool by_class;
+    vit_optional abstain_below;
+    double answered_right; /* 0: not asked for */
 } vit_coverage_choice;
 
 extern const char *const vit_set_scores[]; /* "lac", "aps", "raps", NULL */
 
-#define VIT_COVERAGE_OPTIONS(settings, member)                                                    \
-    {VIT_OPTION(NUMBER, "coverage", member.coverage, "P"),                                        \
-     .help = "the set of classes that holds the truth with this\n"                                \
-             "probability, such as 0.95 (docs/reliance.md); the model\n"                          \
-             "was calibrated by vit-evaluate --calibrate",                                        \
-     .max = 1},                                                                                   \
-        {VIT_OPTION(TEXT, "calibration", member.calibration, "FILE"),                             \
-         .help = "the model's calibration (default:\nMODEL.calibration, beside it)"},             \
-        {VIT_OPTION(CHOICE, "set-score", member.score, "lac|aps|raps"),                           \
-         .help = "lac: the smallest sets; aps, raps: sizes that follow\n"                         \
-                 "how difficult a picture is, never empty (default: lac)",                        \
-         .choices = vit_set_scores},                                                              \
-    {                                                                                             \
-        VIT_FLAG("coverage-by-class", member.by_class), .help = "the probability holds for each " \
-                                                                "class, not on average"           \
+#define VIT_COVERAGE_OPTIONS(settings, member)                                               \
+    {VIT_OPTION(NUMBER, "coverage", member.coverage, "P"),                                   \
+     .help = "the set of classes that holds the truth with this\n"                           \
+             "probability, such as 0.95 (docs/reliance.md); the model\n"                     \
+             "was calibrated by vit-evaluate --calibrate",                                   \
+     .max = 1},                                                                              \
+        {VIT_OPTION(TEXT, "calibration", member.calibration, "FILE"),                        \
+         .help = "the model's calibration (default:\nMODEL.calibration, beside it)"},        \
+        {VIT_OPTION(CHOICE, "set-score", member.score, "lac|aps|raps"),                      \
+         .help = "lac: the smallest sets; aps, raps: sizes that follow\n"                    \
+                 "how difficult a picture is, never empty (default: lac)",                   \
+         .choices = vit_set_scores},                                                         \
+        {VIT_OPTION(NUMBER, "abstain-below", member.abstain_below, "X"), .optional = true,   \
+         .help = "the model abstains where the probability of its answer\nis below X",       \
+         .from_min = true, .max = 1},                                                        \
+        {VIT_OPTION(NUMBER, "answered-right", member.answered_right, "P"),                   \
+         .help = "it abstains as little as is needed for the share P of\nits answers to be " \
+                 "right, by the model's calibration",                                        \
+         .max = 1},                                                                          \
+    {                                                                                        \
+        VIT_FLAG("by-class", member.by_class),                                               \
+            .help = "--coverage and --answered-right for each class, not only\non average"   \
     }
+
+/* Whether one of them asks for something. */
+bool vit_coverage_asked(const vit_coverage_choice *choice);
 
 /* A sentence if the options contradict each other, or NULL. */
 const char *vit_coverage_contradiction(const vit_coverage_choice *choice);
@@ -41,27 +53,38 @@ const char *vit_coverage_contradiction(const vit_coverage_choice *choice);
 vit_status vit_find_calibration(char **path, const vit_coverage_choice *choice, const char *name,
                                 vit_error *error);
 
-/* *rule: for the choice's coverage; NULL if there is none. session: of the model. */
-vit_status vit_open_coverage(vit_set_rule **rule, const vit_coverage_choice *choice,
-                             const char *name, const vit_model *model, vit_session *session,
-                             vit_error *error);
+/* What the options mean for a model. */
+typedef struct vit_coverage {
+    vit_set_rule *rule;      /* for --coverage; or NULL */
+    double *thresholds;      /* [classes] of --abstain-below or --answered-right; or NULL */
+    char calibrated_on[256]; /* the name of the calibration's data; "": none was needed */
+} vit_coverage;
+
+/* Of the choice; session: of the model. With --answered-right it says on standard error which
+ * threshold that is, and what it does to the calibration pictures. Freed by vit_coverage_free. */
+vit_status vit_coverage_open(vit_coverage *out, const vit_command *command,
+                             const vit_coverage_choice *choice, const char *name,
+                             const vit_model *model, vit_session *session, vit_error *error);
+void vit_coverage_free(vit_coverage *coverage);
 
 /* Says which pictures a calibration is of, and which coverages it suffices for; as JSON an object.
  * False: there was no memory. */
 bool vit_print_calibration(const vit_command *command, const vit_calibration *calibration,
                            const char *path, bool json);
 
-/* The sets of labelled pictures, counted. */
+/* The sets of labelled pictures, counted, and the answers. */
 typedef struct vit_set_counts {
-    const vit_set_rule *rule;
+    const vit_coverage *coverage;
     size_t classes;
     size_t *set;                /* [classes] scratch memory; the three arrays are owned */
     size_t *images, *covered;   /* [classes] of the true class: pictures, and sets that hold it */
     size_t total, size;         /* pictures, classes in all sets */
     size_t empty, single, wide; /* sets of no class, of one, of several */
+    size_t answered, right, right_before; /* with thresholds: pictures answered, those right; those
+                                             that would be right without */
 } vit_set_counts;
 
-vit_status vit_set_counts_new(vit_set_counts *counts, const vit_set_rule *rule, size_t classes,
+vit_status vit_set_counts_new(vit_set_counts *counts, const vit_coverage *coverage, size_t classes,
                               vit_error *error);
 void vit_set_counts_add(vit_set_counts *counts, const vit_evaluated *picture);
 void vit_set_counts_free(vit_set_counts *counts);

@@ -1,0 +1,40 @@
+#!/bin/sh
+# Prediction sets and the reject option, as a user asks for them.
+. "$(dirname "$0")/../shell"
+
+vit-train --data digits --steps 60 --batch 64 --out m.safetensors >/dev/null 2>&1 || exit 1
+picture=picture.png
+"$draw" "$picture" >/dev/null || exit 1
+
+run 1 "" "not calibrated" vit-classify --model m.safetensors --coverage 0.9 "$picture"
+run 2 "" "not --split train" \
+    vit-evaluate --model m.safetensors --calibrate digits --split train
+run 2 "" "either --data" vit-evaluate --model m.safetensors
+run 2 "" "exclude each other" \
+    vit-classify --abstain-below .5 --answered-right .9 "$picture"
+run 2 "" "is for --coverage" vit-classify --by-class "$picture"
+run 2 "" "below 1" vit-classify --coverage 1 "$picture"
+run 0 "2,000 pictures of digits" "" vit-evaluate --model m.safetensors --calibrate digits
+check "beside the model" test -f m.calibration
+
+vit-evaluate --model m.safetensors --data digits --coverage 0.9 --answered-right 0.8 --json \
+    >measured.json 2>notes
+check "the same pictures are named" grep -q "says nothing of others" notes
+check "which threshold" grep -q "abstains below a confidence of" notes
+check "coverage as asked" python3 - <<'END'
+import json
+found = json.load(open("measured.json"))
+sets, answered = found["coverage"], found["answered"]
+assert .9 <= sets["measured"] < .93, sets
+assert len(sets["per_class"]) == 10 and sets["low"] < sets["measured"] < sets["high"]
+assert .8 <= answered["top1"] < .82 and answered["share"] < 1, answered
+assert answered["correct"] / answered["images"] == answered["top1"]
+END
+vit-classify --model m.safetensors --coverage 0.9 --abstain-below 1 --json "$picture" >answer.json
+check "a set and abstaining in JSON" grep -q '"abstains": true, "coverage": 0.9, "set": \[' answer.json
+vit-classify --model m.safetensors --coverage 0.9 --abstain-below 0 --format csv "$picture" >answer.csv
+check "in CSV" grep -q '^file,label,.*,abstains,set,error$' answer.csv
+check "abstains never below 0" grep -q ',0,[0-9|]*,$' answer.csv
+vit-train --data digits --steps 61 --batch 64 --out other.safetensors >/dev/null 2>&1
+run 1 "" "answers otherwise" \
+    vit-classify --model other.safetensors --calibration m.calibration --coverage 0.9 "$picture"
