@@ -1,6 +1,7 @@
-"""Writes vit/_api.py: the structures, enums and functions of the public headers for ctypes.
+"""Writes what is made of the public headers: vit/_api.py, their structures, enums and functions for
+ctypes, and tests/api/functions.inc, the names of the functions, each of which a test must call.
 
-usage: python generate.py [--check]     with --check: only says whether _api.py is up to date
+usage: python generate.py [--check]     with --check: only says whether the two are up to date
 """
 import pathlib
 import re
@@ -12,6 +13,7 @@ HEADERS = [HERE.parent / "vit" / name
            for name in ("vit.h", "cluster.h", "tensors.h", "maps.h", "texts.h", "teach.h",
                         "labels.h", "words.h", "reliance.h")]
 OUT = HERE / "vit" / "_api.py"
+NAMES = HERE.parent / "tests" / "api" / "functions.inc"
 
 SCALARS = {"size_t": "c_size_t", "int": "c_int", "bool": "c_bool", "double": "c_double",
            "float": "c_float", "uint64_t": "c_uint64", "uint32_t": "c_uint32",
@@ -81,6 +83,13 @@ def parameters_of(text, known):
         yield ctype(declared + ("*" if array else ""), known)
 
 
+def names_of(api):
+    """A line for each function in the table of _api.py."""
+    rows = re.findall(r'^    "(vit_\w+)": \(', api, flags=re.M)
+    return ("/* Made from the public headers by python/generate.py: do not edit. */\n"
+            + "".join(f"FUNCTION({name})\n" for name in rows))
+
+
 def generate(header):
     text = code_of(header)
     enums = re.findall(r"typedef enum (\w+) \{(.*?)\} \w+;", text, flags=re.S)
@@ -126,8 +135,9 @@ def generate(header):
 
 if __name__ == "__main__":
     made = generate("\n".join(header.read_text() for header in HEADERS))
-    if sys.argv[1:] == ["--check"]:
-        if OUT.read_text() != made:
-            sys.exit("python/vit/_api.py is not what python/generate.py makes of vit/*.h")
-    else:
-        OUT.write_text(made)
+    for path, text in ((OUT, made), (NAMES, names_of(made))):
+        if sys.argv[1:] != ["--check"]:
+            path.write_text(text)
+        elif path.read_text() != text:
+            sys.exit(f"{path.relative_to(HERE.parent)} is not what python/generate.py makes of "
+                     "vit/*.h")

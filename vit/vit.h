@@ -19,14 +19,14 @@
  *     sentence for a person into `error` (which may be NULL): the file, tensor or option, the
  *     value found, what was expected. On failure, `*out` is NULL and nothing is left to free.
  *   - Nothing is printed, the process never exits (vit_cluster_close may end lost ranks), no global
- *     is changed; the host's locale, its OpenMP settings and its floating-point mode are as they
- *     were when a call returns.
+ *     is changed; the host's locale, OpenMP settings, floating-point mode and raised exceptions are
+ *     as they were when a call returns. Callbacks run in the library's mode, and must return.
  *   - Wherever a function takes `options`, NULL means the same as a structure of zeros. A field of
  * 0, NULL or false is not given; where 0 can be meant, the field is a vit_optional.
  *   - What `vit_x_new` or `vit_x_load` makes is freed by `vit_x_free`, which accepts NULL, as
  *     `vit_x_clear` does. Returned strings belong to the object they came from.
  *   - Models are immutable after loading and may be shared between threads; a session (scratch
- *     memory) serves one thread at a time.
+ *     memory) serves one thread at a time. A thread that calls has a stack of 256 KiB or more.
  *   - Results depend on the inputs alone: the same bytes for any number of threads, alone or in a
  *     batch, on every processor (with VIT_PRECISION_BF16, on each instruction set its own).
  */

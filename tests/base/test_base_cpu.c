@@ -128,7 +128,7 @@ static void test_mode_is_entered_and_left(void **state) {
     vit_fpmode mode = vit_fpmode_enter();
     const double inside[] = {denormal_sum(), small_product(), third()};
     const int rounding = fegetround();
-    vit_fpmode_leave(mode);
+    vit_fpmode_leave(&mode);
 
     const double after = third();
     const int rounding_after = fegetround();
@@ -156,7 +156,7 @@ static void test_traps_are_masked_inside(void **state) {
     vit_fpmode mode = vit_fpmode_enter();
     volatile double one = 1, zero = 0;
     volatile double infinite = one / zero, invalid = zero / zero;
-    vit_fpmode_leave(mode);
+    vit_fpmode_leave(&mode);
     const unsigned after = _mm_getcsr();
     _mm_setcsr(usual);
     assert_true(infinite > 1e308);

@@ -486,6 +486,7 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
 
 vit_status vit_evaluate(const vit_model *m, const vit_evaluate_options *options,
                         vit_evaluation *result, vit_error *error) {
+    VIT_ENTRY;
     return vit_evaluate_with(m, options, result, NULL, NULL, error);
 }
 
@@ -511,7 +512,6 @@ vit_status vit_evaluate_with(const vit_model *m, const vit_evaluate_options *opt
                         "of %s: vit-train --init gives it a head, labels in words one to a "
                         "CLIP or SigLIP model",
                         o->data ? o->data : "the pictures");
-    const vit_fpmode host = vit_fpmode_enter();
     vit_status status = training_of(&before, m, error);
     if (status == VIT_OK) status = open_data(&data, m, parts[o->split], o, before.checksums, error);
     status = vit_cluster_agree(o->cluster, status, error);
@@ -523,7 +523,6 @@ vit_status vit_evaluate_with(const vit_model *m, const vit_evaluate_options *opt
         vit_dataset_close(&data);
     }
     vit_free(before.checksums);
-    vit_fpmode_leave(host);
     if (status != VIT_OK) vit_evaluation_clear(result);
     return status;
 }

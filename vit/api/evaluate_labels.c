@@ -1,5 +1,6 @@
 /* vit_evaluate_labels: how good a model's scores of several classes a picture are. */
 #include "vit/api/internal.h"
+#include "vit/base/fpmode.h"
 #include "vit/base/sys.h"
 #include "vit/labels.h"
 #include "vit/train/measure/labels.h"
@@ -58,6 +59,7 @@ static vit_status score_classes(const vit_answers *a, void *context, vit_error *
 
 vit_status vit_evaluate_labels(const vit_model *m, const vit_evaluate_options *options,
                                vit_label_evaluation *result, vit_error *error) {
+    VIT_ENTRY;
     vit_evaluate_options own = options ? *options : (vit_evaluate_options){0};
     vit_evaluation whole;
     own.picture = NULL;

@@ -202,7 +202,6 @@ static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes
                                .width = o->width,
                                .packs = &packs,
                                .in_place = o->in_place && !bytes};
-    const vit_fpmode host = vit_fpmode_enter();
     status = bytes ? vit_published_parse(&file, bytes, path, &wanted, error)
                    : vit_published_load(&file, path, &wanted, error);
     if (status == VIT_OK)
@@ -212,27 +211,30 @@ static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes
     if (status == VIT_OK) status = vit_model_from_file(out, &file, error);
     vit_model_file_clear(&file);
     vit_word_head_clear(&words);
-    vit_fpmode_leave(host);
     return status;
 }
 
 vit_status vit_model_load(vit_model **out, const char *path, vit_error *error) {
+    VIT_ENTRY;
     return load(out, path, NULL, NULL, (vit_templates){0}, error);
 }
 
 vit_status vit_model_load_with(vit_model **out, const char *path, const vit_model_options *options,
                                vit_error *error) {
+    VIT_ENTRY;
     return load(out, path, NULL, options, (vit_templates){0}, error);
 }
 
 vit_status vit_model_load_words(vit_model **out, const char *path, const vit_model_options *options,
                                 const char *const *templates, size_t template_count,
                                 vit_error *error) {
+    VIT_ENTRY;
     return load(out, path, NULL, options, (vit_templates){templates, template_count}, error);
 }
 
 vit_status vit_model_load_memory(vit_model **out, const void *bytes, size_t size, const char *name,
                                  const vit_model_options *options, vit_error *error) {
+    VIT_ENTRY;
     const vit_bytes whole = {(uint8_t *)bytes, size};
     return load(out, name, &whole, options, (vit_templates){0}, error);
 }
@@ -249,6 +251,7 @@ void vit_model_free(vit_model *m) {
 }
 
 vit_model_info vit_model_describe(const vit_model *m) {
+    VIT_ENTRY;
     const vit_config *c = &m->file.config;
     return (vit_model_info){.height = c->height,
                             .width = c->width,
@@ -318,7 +321,6 @@ vit_status vit_model_prepare(vit_image *ready, const vit_model *m, const vit_ker
     *ready = (vit_image){0};
     if (!p->bytes && !p->pixels && !p->name)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "a picture has no path, no bytes and no pixels");
-    const vit_fpmode host = vit_fpmode_enter();
     if (p->pixels)
         status = prepare_pixels(ready, m, kernels, p, error);
     else if (p->bytes)
@@ -327,6 +329,5 @@ vit_status vit_model_prepare(vit_image *ready, const vit_model *m, const vit_ker
     else
         status = vit_preprocess_file(ready, p->name, list, c->height, c->width, c->channels,
                                      kernels, error);
-    vit_fpmode_leave(host);
     return status;
 }

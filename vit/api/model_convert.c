@@ -281,16 +281,16 @@ static vit_status convert(conversion *c, vit_error *error) {
 }
 
 vit_status vit_convert(const vit_convert_options *options, vit_error *error) {
+    VIT_ENTRY;
     return vit_convert_words(options, NULL, 0, error);
 }
 
 vit_status vit_convert_words(const vit_convert_options *options, const char *const *templates,
                              size_t template_count, vit_error *error) {
+    VIT_ENTRY;
     const vit_convert_options none = {0};
     conversion c = {.options = options ? options : &none, .templates = {templates, template_count}};
-    const vit_fpmode host = vit_fpmode_enter();
     const vit_status status = convert(&c, error);
-    vit_fpmode_leave(host);
     vit_description_clear(&c.description);
     vit_rounded_tensors_free(&c.rounded);
     vit_exported_free(&c.exported);

@@ -46,6 +46,7 @@ static vit_status normalise(float **image, const vit_session *s, const uint8_t *
 
 vit_status vit_prepare_picture(vit_session *s, const vit_picture *picture, uint8_t *pixels,
                                vit_error *error) {
+    VIT_ENTRY;
     const vit_config *c = &s->model->file.config;
     vit_image ready;
     const vit_status status = vit_model_prepare(&ready, s->model, s->kernels, picture, error);
@@ -58,6 +59,7 @@ vit_status vit_prepare_picture(vit_session *s, const vit_picture *picture, uint8
 
 vit_status vit_explain(vit_session *s, const uint8_t *pixels, const vit_map_options *options,
                        vit_map *map, vit_error *error) {
+    VIT_ENTRY;
     const vit_map_options usual = {0}, *o = options ? options : &usual;
     vit_explainer *e;
     float *image = NULL;
@@ -66,11 +68,9 @@ vit_status vit_explain(vit_session *s, const uint8_t *pixels, const vit_map_opti
     if (status == VIT_OK) status = explainer_of(&e, s, error);
     if (status == VIT_OK) status = normalise(&image, s, pixels, o->values, error);
     if (status != VIT_OK) return status;
-    const vit_fpmode host = vit_fpmode_enter();
     status = vit_map_make(map, e, image, o, error);
     if (status == VIT_OK)
         vit_map_name(map, o, &s->model->file.config, vit_model_label(s->model, map->class_index));
-    vit_fpmode_leave(host);
     map->input = o->values;
     vit_free(image);
     return status;
@@ -103,6 +103,7 @@ static vit_status fill_curves(vit_curves *c, const vit_explainer *e, const float
 
 vit_status vit_map_curves(vit_session *s, const uint8_t *pixels, const vit_map *map,
                           vit_curves *curves, vit_error *error) {
+    VIT_ENTRY;
     const vit_config *c = &s->model->file.config;
     vit_explainer *e;
     float *image = NULL;
@@ -118,9 +119,7 @@ vit_status vit_map_curves(vit_session *s, const uint8_t *pixels, const vit_map *
     vit_status status = explainer_of(&e, s, error);
     if (status == VIT_OK) status = normalise(&image, s, pixels, map->input, error);
     if (status != VIT_OK) return status;
-    const vit_fpmode host = vit_fpmode_enter();
     status = fill_curves(curves, e, image, map, error);
-    vit_fpmode_leave(host);
     vit_free(image);
     if (status != VIT_OK) vit_curves_clear(curves);
     return status;
@@ -159,10 +158,8 @@ static vit_status call_layers(layers *t, const float *image, float *logits, vit_
         return vit_fail_memory(error, "attention", c->heads * n * n * sizeof *t->attention);
     t->layer =
         (vit_layer){.heads = c->heads, .tokens = n, .attention = t->attention, .logits = t->logits};
-    const vit_fpmode host = vit_fpmode_enter();
     const vit_status status =
         vit_explainer_forward(t->explainer, image, t->callback ? call_layer : NULL, t, error);
-    vit_fpmode_leave(host);
     if (status != VIT_OK) return status;
     if (logits) memcpy(logits, t->explainer->state.head.logits, c->classes * sizeof *logits);
     return t->stopped ? vit_fail(error, VIT_ERROR_CANCELLED, "stopped by the callback") : VIT_OK;
@@ -171,6 +168,7 @@ static vit_status call_layers(layers *t, const float *image, float *logits, vit_
 vit_status vit_explain_layers(vit_session *s, const uint8_t *pixels, const float *values,
                               float *logits, vit_layer_callback *callback, void *user,
                               vit_error *error) {
+    VIT_ENTRY;
     layers t = {.callback = callback, .user = user};
     float *image = NULL;
     vit_status status = explainer_of(&t.explainer, s, error);
@@ -192,6 +190,7 @@ void vit_buffer_clear(vit_buffer *buffer) {
 
 vit_status vit_map_png(const vit_session *s, const uint8_t *pixels, const vit_map *maps,
                        size_t count, vit_buffer *png, vit_error *error) {
+    VIT_ENTRY;
     vit_bytes bytes = {0};
     const vit_status status =
         vit_draw_maps(&bytes, &s->model->file.config, pixels, maps, count, error);
@@ -201,6 +200,7 @@ vit_status vit_map_png(const vit_session *s, const uint8_t *pixels, const vit_ma
 
 vit_status vit_explain_page(vit_session *s, const uint8_t *pixels, const vit_page_options *options,
                             vit_buffer *html, vit_error *error) {
+    VIT_ENTRY;
     const vit_model_file *file = &s->model->file;
     const char *const *labels =
         (const char *const *)(file->labels ? file->labels : s->model->numbers);
@@ -214,9 +214,7 @@ vit_status vit_explain_page(vit_session *s, const uint8_t *pixels, const vit_pag
     if (status == VIT_OK) status = normalise(&image, s, pixels, call.options->values, error);
     if (status != VIT_OK) return status;
     call.image = image;
-    const vit_fpmode host = vit_fpmode_enter();
     status = vit_page_make(&bytes, &call, error);
-    vit_fpmode_leave(host);
     vit_free(image);
     *html = (vit_buffer){bytes.data, bytes.size};
     return status;

@@ -11,6 +11,7 @@ struct vit_tensor_list {
 };
 
 vit_status vit_tensor_list_load(vit_tensor_list **out, const char *path, vit_error *error) {
+    VIT_ENTRY;
     *out = NULL;
     vit_tensor_list *list = vit_alloc(1, sizeof *list);
     if (!list) return vit_fail_memory(error, path, sizeof *list);
@@ -71,14 +72,13 @@ static vit_tensor_statistics measure(const float *values, size_t count) {
 
 vit_status vit_tensor_list_measure(const vit_tensor_list *list, size_t index,
                                    vit_tensor_statistics *out, vit_error *error) {
+    VIT_ENTRY;
     const vit_tensor *t = vit_tensors_at(list->file, index);
     float *values = vit_alloc(t->count, sizeof *values);
     *out = (vit_tensor_statistics){0};
     if (!values) return vit_fail_memory(error, t->name, t->count * sizeof *values);
-    const vit_fpmode host = vit_fpmode_enter();
     const vit_status status = vit_tensors_read(list->file, t, values, error);
     if (status == VIT_OK) *out = measure(values, t->count);
-    vit_fpmode_leave(host);
     vit_free(values);
     return status;
 }

@@ -46,6 +46,7 @@ static vit_generation writing_of(const vit_model *m, const vit_text_options *o) 
 }
 
 vit_text_info vit_text_describe(const vit_model *m) {
+    VIT_ENTRY;
     const vit_config *c = &m->file.config;
     const vit_text_info what = {.reads_pictures = vit_config_takes_pictures(c)};
     if (!vit_config_has_decoder(c)) return what;
@@ -77,6 +78,7 @@ static vit_status allocate(vit_text_session *s, vit_error *error) {
 
 vit_status vit_text_session_new(vit_text_session **out, const vit_model *model,
                                 const vit_text_options *options, vit_error *error) {
+    VIT_ENTRY;
     const vit_text_options best = {0}, *o = options ? options : &best;
     const vit_config *c = &model->file.config;
     const vit_network *network;
@@ -209,29 +211,25 @@ static vit_status read_all(vit_text_session *s, const vit_picture *pictures,
 
 vit_status vit_read_pictures(vit_text_session *s, const vit_picture *pictures, size_t count,
                              vit_text_answer *answers, vit_error *error) {
+    VIT_ENTRY;
     const vit_config *c = &s->model->file.config;
     if (!vit_config_takes_pictures(c))
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         vit_config_takes_texts(c)
                             ? "the model reads texts, not pictures"
                             : "the model is a language model: it takes no input");
-    const vit_fpmode host = vit_fpmode_enter();
-    const vit_status status = read_all(s, pictures, NULL, count, answers, error);
-    vit_fpmode_leave(host);
-    return status;
+    return read_all(s, pictures, NULL, count, answers, error);
 }
 
 vit_status vit_read_texts(vit_text_session *s, const char *const *texts, size_t count,
                           vit_text_answer *answers, vit_error *error) {
+    VIT_ENTRY;
     const vit_config *c = &s->model->file.config;
     if (vit_config_takes_pictures(c))
         return vit_fail(error, VIT_ERROR_MISMATCH, "the model reads pictures, not texts");
     if (vit_config_takes_texts(c) && !texts)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "the model reads texts, and none is given");
-    const vit_fpmode host = vit_fpmode_enter();
-    const vit_status status = read_all(s, NULL, texts, count, answers, error);
-    vit_fpmode_leave(host);
-    return status;
+    return read_all(s, NULL, texts, count, answers, error);
 }
 
 void vit_text_answers_clear(vit_text_answer *answers, size_t count) {
@@ -282,6 +280,7 @@ static vit_status make_page(vit_bytes *out, vit_token_page_call *call, const vit
 vit_status vit_explain_text(vit_text_session *s, const vit_picture *picture, const char *text,
                             const vit_text_answer *answer, const char *title, bool png,
                             vit_buffer *out, vit_error *error) {
+    VIT_ENTRY;
     const vit_config *c = &s->model->file.config;
     vit_text_answer input = {0}; /* for its error: of the picture or text */
     vit_image ready = {0};
@@ -289,7 +288,6 @@ vit_status vit_explain_text(vit_text_session *s, const vit_picture *picture, con
     *out = (vit_buffer){0};
     if (vit_config_takes_pictures(c) ? !picture : vit_config_takes_texts(c) && !text)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "what the model was given is missing");
-    const vit_fpmode host = vit_fpmode_enter();
     if (vit_config_takes_pictures(c)) {
         input.error.status = vit_model_prepare(&ready, s->model, s->kernels, picture, &input.error);
         if (input.error.status == VIT_OK)
@@ -313,7 +311,6 @@ vit_status vit_explain_text(vit_text_session *s, const vit_picture *picture, con
     } else if (error) {
         *error = input.error;
     }
-    vit_fpmode_leave(host);
     vit_image_free(&ready);
     *out = (vit_buffer){bytes.data, bytes.size};
     return status;

@@ -12,6 +12,7 @@
 
 vit_status vit_session_new(vit_session **out, const vit_model *model,
                            const vit_session_options *options, vit_error *error) {
+    VIT_ENTRY;
     const vit_session_options best = {0}, *o = options ? options : &best;
     const vit_network *network;
     vit_exec exec;
@@ -49,16 +50,6 @@ void vit_session_free(vit_session *s) {
 }
 
 /* ---- prepared pictures ---- */
-
-/* vit_inference_run in the library's floating-point mode. */
-static vit_status run(vit_session *s, vit_image_source *source, void *context, size_t count,
-                      float *logits, float *features, vit_error *error) {
-    const vit_fpmode host = vit_fpmode_enter();
-    const vit_status status =
-        vit_inference_run(s->inference, logits, features, source, context, count, error);
-    vit_fpmode_leave(host);
-    return status;
-}
 
 /* Checks answer `index` of `count`; of several, the message has its number. */
 static vit_status check_answer(const vit_session *s, const float *logits, const float *features,
@@ -109,7 +100,8 @@ static vit_status embed(vit_session *s, vit_image_source *source, void *context,
     float *own = features ? NULL : vit_alloc(count, width * sizeof *own);
     if (!features && !own) return vit_fail_memory(error, "features", count * width * sizeof *own);
     float *rows = features ? features : own;
-    vit_status status = run(s, source, context, count, logits, rows, error);
+    vit_status status =
+        vit_inference_run(s->inference, logits, rows, source, context, count, error);
     for (size_t i = 0; i < count && status == VIT_OK; i++)
         status = check_answer(s, logits, rows, i, count, error);
     if (status == VIT_OK) remember(s, rows + (count - 1) * width, NULL);
@@ -119,16 +111,19 @@ static vit_status embed(vit_session *s, vit_image_source *source, void *context,
 
 vit_status vit_embed_prepared(vit_session *s, const uint8_t *images, size_t count, float *logits,
                               float *features, vit_error *error) {
+    VIT_ENTRY;
     return embed(s, given_source, &(given){s, images, NULL}, count, logits, features, error);
 }
 
 vit_status vit_embed_normalized(vit_session *s, const float *images, size_t count, float *logits,
                                 float *features, vit_error *error) {
+    VIT_ENTRY;
     return embed(s, given_source, &(given){s, NULL, images}, count, logits, features, error);
 }
 
 vit_status vit_classify_prepared(vit_session *s, const uint8_t *images, size_t count, float *logits,
                                  vit_error *error) {
+    VIT_ENTRY;
     return vit_embed_prepared(s, images, count, logits, NULL, error);
 }
 
@@ -137,6 +132,7 @@ const char *vit_session_warning(const vit_session *s) {
 }
 
 vit_status vit_session_features(const vit_session *s, float *features, vit_error *error) {
+    VIT_ENTRY;
     if (!s->answered)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "the session has classified no picture yet");
     memcpy(features, s->features, vit_config_embedding(&s->model->file.config) * sizeof *features);
@@ -213,15 +209,18 @@ static vit_status answer_picture(vit_session *s, const vit_picture *p, float *lo
 }
 
 vit_status vit_classify_file(vit_session *s, const char *path, float *logits, vit_error *error) {
+    VIT_ENTRY;
     return answer_picture(s, &(vit_picture){.name = path}, logits, NULL, error);
 }
 
 vit_status vit_embed_file(vit_session *s, const char *path, float *features, vit_error *error) {
+    VIT_ENTRY;
     return answer_picture(s, &(vit_picture){.name = path}, NULL, features, error);
 }
 
 vit_status vit_classify_memory(vit_session *s, const void *bytes, size_t size, const char *name,
                                float *logits, vit_error *error) {
+    VIT_ENTRY;
     const vit_picture picture = {
         .name = name, .bytes = bytes ? bytes : "", .size = bytes ? size : 0};
     return answer_picture(s, &picture, logits, NULL, error);
@@ -237,7 +236,6 @@ static vit_status prepare_bytes(vit_image *ready, const vit_session *s, const vo
     vit_status status = vit_image_open(&file, bytes, size, name, error);
     if (status != VIT_OK) return status;
     const size_t width = file.image.width, height = file.image.height;
-    const vit_fpmode host = vit_fpmode_enter();
     if (most_pixels > 0 && width > most_pixels / height)
         status = vit_fail(error, VIT_ERROR_UNSUPPORTED,
                           "%s: %zu x %zu pixels, expected at most %zu altogether", name, width,
@@ -245,7 +243,6 @@ static vit_status prepare_bytes(vit_image *ready, const vit_session *s, const vo
     else
         status = vit_preprocess_opened(ready, &file, &s->model->file.preprocessing, c->height,
                                        c->width, c->channels, s->kernels, error);
-    vit_fpmode_leave(host);
     vit_image_close(&file);
     return status;
 }
@@ -253,6 +250,7 @@ static vit_status prepare_bytes(vit_image *ready, const vit_session *s, const vo
 vit_status vit_prepare_values(const vit_session *s, const vit_picture *picture, size_t most_pixels,
                               uint8_t *pixels, float *values, const char **warning,
                               vit_error *error) {
+    VIT_ENTRY;
     const vit_config *c = &s->model->file.config;
     vit_image ready;
     const vit_status status = picture->bytes && !picture->pixels
@@ -260,10 +258,8 @@ vit_status vit_prepare_values(const vit_session *s, const vit_picture *picture, 
                                                   picture->name, most_pixels, error)
                                   : vit_model_prepare(&ready, s->model, s->kernels, picture, error);
     if (status != VIT_OK) return status;
-    const vit_fpmode host = vit_fpmode_enter();
     if (pixels) memcpy(pixels, ready.pixels, c->height * c->width * c->channels);
     if (values) vit_normalize_prepared(values, &ready, &s->model->file.preprocessing, s->table[0]);
-    vit_fpmode_leave(host);
     *warning = ready.warning;
     vit_image_free(&ready);
     return VIT_OK;
@@ -272,6 +268,7 @@ vit_status vit_prepare_values(const vit_session *s, const vit_picture *picture, 
 vit_status vit_prepare_memory(const vit_session *s, const void *bytes, size_t size,
                               const char *name, size_t most_pixels, uint8_t *out,
                               const char **warning, vit_error *error) {
+    VIT_ENTRY;
     const vit_picture picture = {
         .name = name, .bytes = bytes ? bytes : "", .size = bytes ? size : 0};
     return vit_prepare_values(s, &picture, most_pixels, out, NULL, warning, error);
@@ -279,6 +276,7 @@ vit_status vit_prepare_memory(const vit_session *s, const void *bytes, size_t si
 
 vit_status vit_classify_pixels(vit_session *s, const uint8_t *pixels, size_t width, size_t height,
                                size_t channels, size_t stride, float *logits, vit_error *error) {
+    VIT_ENTRY;
     const vit_picture picture = {.name = "the picture",
                                  .pixels = pixels,
                                  .width = width,
@@ -303,7 +301,8 @@ static vit_status answer_many(vit_session *s, many *m, size_t count, float *logi
     const size_t width = vit_config_embedding(&s->model->file.config);
     m->all_ready = count < (size_t)s->threads;
     if (m->all_ready) vit_parallel(s->threads, count, prepare_task, m);
-    const vit_status status = run(s, picture_source, m, count, logits, features, error);
+    const vit_status status =
+        vit_inference_run(s->inference, logits, features, picture_source, m, count, error);
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
         vit_answer *a = &m->answers[i];
         const char *name = m->pictures[i].name;
@@ -324,6 +323,7 @@ static vit_status answer_many(vit_session *s, many *m, size_t count, float *logi
 vit_status vit_classify_many(vit_session *s, const vit_picture *pictures, size_t count,
                              float *logits, float *features, vit_answer *answers,
                              vit_error *error) {
+    VIT_ENTRY;
     const size_t width = vit_config_embedding(&s->model->file.config) * sizeof(float);
     float *own = features ? NULL : vit_alloc(count, width);
     many m = {.session = s, .pictures = pictures, .answers = answers};
@@ -373,7 +373,7 @@ static void check_tokens(const many *m, float *tokens, size_t width, size_t coun
 
 vit_status vit_embed_tokens(vit_session *s, const vit_picture *pictures, size_t count,
                             float *tokens, vit_answer *answers, vit_error *error) {
-    const vit_fpmode host = vit_fpmode_enter();
+    VIT_ENTRY;
     many m = {s, pictures, answers, vit_alloc(count, sizeof *m.ready), .all_ready = true};
     vit_status status = m.ready ? open_tokens(s, error)
                                 : vit_fail_memory(error, "pictures", count * sizeof *m.ready);
@@ -384,25 +384,23 @@ vit_status vit_embed_tokens(vit_session *s, const vit_picture *pictures, size_t 
         check_tokens(&m, tokens, vit_inference_width(&s->token_network->config), count);
     for (size_t i = 0; m.ready && i < count; i++) vit_image_free(&m.ready[i]);
     vit_free(m.ready);
-    vit_fpmode_leave(host);
     return status;
 }
 
 /* ---- logits to answers ---- */
 
 void vit_probabilities(const float *logits, size_t classes, float *probabilities) {
-    const vit_fpmode host = vit_fpmode_enter();
+    VIT_ENTRY;
     vit_softmax(probabilities, logits, classes);
-    vit_fpmode_leave(host);
 }
 
 void vit_model_probabilities(const vit_model *model, const float *logits, float *probabilities) {
+    VIT_ENTRY;
     vit_model_scores(model, model->file.scoring, logits, probabilities);
 }
 
 void vit_model_scores(const vit_model *model, vit_scoring scoring, const float *logits,
                       float *scores) {
-    const vit_fpmode host = vit_fpmode_enter();
+    VIT_ENTRY;
     vit_scores(scores, logits, model->file.config.classes, vit_model_temperature(model), scoring);
-    vit_fpmode_leave(host);
 }

@@ -40,6 +40,7 @@ static vit_status choose(vit_teaching *t, const vit_teach_options *o, vit_error 
 
 vit_status vit_teaching_new(vit_teaching **out, const vit_model *backbone,
                             const vit_teach_options *options, vit_error *error) {
+    VIT_ENTRY;
     const vit_teach_options usual = {0}, *o = options ? options : &usual;
     const vit_session_options running = {o->threads, o->cpu, o->precision};
     *out = NULL;
@@ -196,12 +197,14 @@ static vit_status check_index(const vit_teaching *t, size_t index, vit_error *er
 }
 
 vit_status vit_teaching_correct(vit_teaching *t, size_t index, const char *name, vit_error *error) {
+    VIT_ENTRY;
     vit_status status = check_index(t, index, error);
     if (status == VIT_OK) status = vit_teaching_label(t, &t->labels[index], name, error);
     return status;
 }
 
 vit_status vit_teaching_forget(vit_teaching *t, size_t index, vit_error *error) {
+    VIT_ENTRY;
     const vit_status status = check_index(t, index, error);
     const size_t picture = t->views * t->width;
     if (status != VIT_OK) return status;
@@ -358,8 +361,8 @@ enum { WINDOW = 64 };
 
 vit_status vit_teaching_add(vit_teaching *t, const char *name, const vit_picture *pictures,
                             size_t count, vit_answer *answers, vit_error *error) {
+    VIT_ENTRY;
     const size_t before = t->count, classes = t->class_count;
-    const vit_fpmode host = vit_fpmode_enter();
     vit_answer *own = answers ? NULL : vit_alloc(count, sizeof *own), *all = own ? own : answers;
     window w = {.t = t, .ready = vit_alloc(WINDOW, sizeof *w.ready)};
     w.digests = vit_alloc(WINDOW, sizeof *w.digests);
@@ -389,6 +392,5 @@ vit_status vit_teaching_add(vit_teaching *t, const char *name, const vit_picture
     vit_free(w.ready);
     vit_free(w.digests);
     vit_free(w.known);
-    vit_fpmode_leave(host);
     return status;
 }

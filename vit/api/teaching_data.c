@@ -163,7 +163,7 @@ static vit_status add_test(vit_teaching *t, const vit_dataset *d, vit_error *err
 
 vit_status vit_teaching_add_data(vit_teaching *t, const char *data, const vit_arrays *arrays,
                                  vit_note *note, void *user, vit_error *error) {
-    const vit_fpmode host = vit_fpmode_enter();
+    VIT_ENTRY;
     opened o = {0};
     vit_status status = data || arrays ? open_parts(&o, t, data, arrays, error)
                                        : vit_fail(error, VIT_ERROR_ARGUMENT, "no data was named");
@@ -184,7 +184,6 @@ vit_status vit_teaching_add_data(vit_teaching *t, const char *data, const vit_ar
     vit_teaching_changed(t);
     vit_dataset_close(&o.test);
     vit_dataset_close(&o.train);
-    vit_fpmode_leave(host);
     return status;
 }
 
@@ -226,7 +225,7 @@ static vit_status find_neighbours(vit_near *near, size_t k, vit_teaching *t, vit
 }
 
 vit_status vit_teaching_test(vit_teaching *t, size_t k, vit_tested *out, vit_error *error) {
-    const vit_fpmode host = vit_fpmode_enter();
+    VIT_ENTRY;
     vit_near *near = vit_alloc(t->test_count * k, sizeof *near);
     double *scores = vit_alloc(t->class_count, sizeof *scores);
     float *logits = vit_alloc(t->class_count, sizeof *logits);
@@ -257,6 +256,5 @@ vit_status vit_teaching_test(vit_teaching *t, size_t k, vit_tested *out, vit_err
     vit_free(near);
     vit_free(scores);
     vit_free(logits);
-    vit_fpmode_leave(host);
     return status;
 }

@@ -125,7 +125,7 @@ vit_status vit_teaching_know(vit_teaching *t, const vit_learnt *learnt, vit_erro
 }
 
 vit_status vit_teaching_learn(vit_teaching *t, vit_learnt *out, vit_error *error) {
-    const vit_fpmode host = vit_fpmode_enter();
+    VIT_ENTRY;
     vit_solution solution = {0};
     vit_learnt learnt;
     vit_status status = check_classes(t, error);
@@ -138,7 +138,6 @@ vit_status vit_teaching_learn(vit_teaching *t, vit_learnt *out, vit_error *error
     } else {
         vit_solution_free(&solution);
     }
-    vit_fpmode_leave(host);
     return status;
 }
 
@@ -198,19 +197,17 @@ static vit_status find(vit_teaching *t, const float *features, vit_neighbour *ne
 
 vit_status vit_teaching_neighbours(vit_teaching *t, const float *features,
                                    vit_neighbour *neighbours, size_t k, vit_error *error) {
+    VIT_ENTRY;
     if (vit_config_embedding(&t->backbone->file.config) != t->width)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "the backbone projects its features, which a teaching does not");
-    const vit_fpmode host = vit_fpmode_enter();
-    const vit_status status = find(t, features, neighbours, k, error);
-    vit_fpmode_leave(host);
-    return status;
+    return find(t, features, neighbours, k, error);
 }
 
 vit_status vit_teaching_answer(vit_teaching *t, const vit_picture *picture, float *probabilities,
                                vit_neighbour *neighbours, size_t k, const char **warning,
                                vit_error *error) {
-    const vit_fpmode host = vit_fpmode_enter();
+    VIT_ENTRY;
     vit_image ready = {0};
     float *features = vit_alloc(t->width, sizeof *features);
     vit_status status =
@@ -230,6 +227,5 @@ vit_status vit_teaching_answer(vit_teaching *t, const vit_picture *picture, floa
     if (status == VIT_OK && k > 0) status = find(t, features, neighbours, k, error);
     vit_image_free(&ready);
     vit_free(features);
-    vit_fpmode_leave(host);
     return status;
 }

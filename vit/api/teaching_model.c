@@ -101,7 +101,7 @@ static void copy_scales(float *scales, const vit_model_file *from, const vit_par
 }
 
 vit_status vit_teaching_model(vit_model **out, const vit_teaching *t, vit_error *error) {
-    const vit_fpmode host = vit_fpmode_enter();
+    VIT_ENTRY;
     const vit_model_file *from = &t->backbone->file;
     const vit_exec packs = {
         .kernels = t->session->kernels, .threads = 1, .precision = from->packed.precision};
@@ -126,7 +126,6 @@ vit_status vit_teaching_model(vit_model **out, const vit_teaching *t, vit_error 
     vit_store_close(&store);
     if (status == VIT_OK) status = vit_model_from_file(out, &f, error);
     vit_model_file_clear(&f);
-    vit_fpmode_leave(host);
     return status;
 }
 
@@ -134,7 +133,6 @@ vit_status vit_teaching_model(vit_model **out, const vit_teaching *t, vit_error 
  * integers if it answers with such. */
 static vit_status save(const vit_teaching *t, const char *path, const char *backbone,
                        vit_error *error) {
-    const vit_fpmode host = vit_fpmode_enter();
     vit_model_file f = {0};
     vit_store store = {0};
     vit_status status = check(t, error);
@@ -152,16 +150,17 @@ static vit_status save(const vit_teaching *t, const char *path, const char *back
     if (status == VIT_OK)
         status = vit_model_file_save_as(path, &f, integers ? VIT_I8 : VIT_F32, error);
     vit_model_file_clear(&f);
-    vit_fpmode_leave(host);
     return status;
 }
 
 vit_status vit_teaching_save(const vit_teaching *t, const char *path, vit_error *error) {
+    VIT_ENTRY;
     return save(t, path, NULL, error);
 }
 
 vit_status vit_teaching_save_head(const vit_teaching *t, const char *path, const char *backbone,
                                   vit_error *error) {
+    VIT_ENTRY;
     return save(t, path, backbone, error);
 }
 
@@ -270,7 +269,7 @@ static vit_status take_classes(vit_teaching *t, const vit_model_file *f, vit_err
 }
 
 vit_status vit_teaching_take_head(vit_teaching *t, const vit_model *taught, vit_error *error) {
-    const vit_fpmode host = vit_fpmode_enter();
+    VIT_ENTRY;
     vit_learnt learnt;
     vit_status status = check_taught(t, taught, error);
     if (status == VIT_OK) status = take_classes(t, &taught->file, error);
@@ -279,6 +278,5 @@ vit_status vit_teaching_take_head(vit_teaching *t, const vit_model *taught, vit_
         status = vit_teaching_know(t, &learnt, error);
     }
     if (status == VIT_OK) t->taken = t->class_count;
-    vit_fpmode_leave(host);
     return status;
 }

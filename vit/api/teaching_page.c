@@ -1,5 +1,6 @@
 /* vit_teaching_report: what was learnt, as a page that needs no other files. */
 #include "vit/api/teaching.h"
+#include "vit/base/fpmode.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/formats/json_out.h"
@@ -49,6 +50,7 @@ static void add_picture(vit_json_out *json, const vit_teaching *t, size_t index)
 }
 
 vit_status vit_teaching_report(const vit_teaching *t, const char *path, vit_error *error) {
+    VIT_ENTRY;
     vit_json_out pictures = {0};
     vit_string page = {0};
     vit_status status = vit_teaching_needs_head(t, error);

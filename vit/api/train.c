@@ -7,10 +7,8 @@
 #include <stdlib.h>
 
 uint8_t vit_draw_digit(uint8_t *pixels, uint64_t seed, uint32_t index) {
-    const vit_fpmode host = vit_fpmode_enter();
-    const uint8_t label = vit_digits_draw(pixels, seed, index);
-    vit_fpmode_leave(host);
-    return label;
+    VIT_ENTRY;
+    return vit_digits_draw(pixels, seed, index);
 }
 
 const char *vit_preset_json(size_t i, const char **name) {
@@ -28,33 +26,31 @@ static int threads_of(int threads, const vit_train_options *o) {
 }
 
 vit_status vit_train(vit_model **out, const vit_train_options *options, vit_error *error) {
+    VIT_ENTRY;
     const vit_train_options none = {0}, *o = options ? options : &none;
     vit_run run = vit_run_begin(o);
     vit_model_file file = {0};
     if (out) *out = NULL;
-    const vit_fpmode host = vit_fpmode_enter();
     vit_status status =
         vit_choose(&run.kernels, &run.threads, o->cpu, o->threads, o->precision, error);
     run.threads = threads_of(run.threads, o);
     if (status == VIT_OK) status = vit_run_train(&run, out ? &file : NULL, error);
     if (status == VIT_OK && out) status = vit_model_from_file(out, &file, error);
     vit_model_file_clear(&file);
-    vit_fpmode_leave(host);
     return status;
 }
 
 vit_status vit_find_lr(vit_lr_search *out, const vit_train_options *options, vit_error *error) {
+    VIT_ENTRY;
     vit_train_options o = options ? *options : (vit_train_options){0};
     o.out = o.checkpoint = o.rescue = o.report = o.tensorboard = NULL;
     o.resume = o.keep_best = false;
     o.epochs = o.minutes = 0;
     o.steps = o.schedule_steps = 0;
     vit_run run = vit_run_begin(&o);
-    const vit_fpmode host = vit_fpmode_enter();
     vit_status status =
         vit_choose(&run.kernels, &run.threads, o.cpu, o.threads, o.precision, error);
     run.threads = threads_of(run.threads, &o);
     if (status == VIT_OK) status = vit_run_find_lr(&run, out, error);
-    vit_fpmode_leave(host);
     return status;
 }

@@ -56,6 +56,7 @@ static vit_status write_with_model(const page *p, vit_error *error) {
 }
 
 vit_status vit_write_report(const vit_report_options *options, vit_error *error) {
+    VIT_ENTRY;
     const vit_report_options none = {0}, *o = options ? options : &none;
     vit_log log;
     if (!o->log || !o->out)
@@ -68,14 +69,13 @@ vit_status vit_write_report(const vit_report_options *options, vit_error *error)
     if (status == VIT_OK) status = vit_log_read(&log, o->log, error);
     if (status != VIT_OK) return status;
     const page p = {o, &log.report};
-    const vit_fpmode host = vit_fpmode_enter();
     status = o->model ? write_with_model(&p, error) : vit_report_write(o->out, &log.report, error);
-    vit_fpmode_leave(host);
     vit_log_free(&log);
     return status;
 }
 
 vit_status vit_read_log(vit_log_summary *out, const char *path, vit_error *error) {
+    VIT_ENTRY;
     vit_log log;
     *out = (vit_log_summary){.best_top1 = NAN, .last_top1 = NAN, .test_top1 = NAN};
     if (!path) return vit_fail(error, VIT_ERROR_ARGUMENT, "the name of a log is missing");

@@ -34,12 +34,11 @@ static vit_status open_words(vit_embedder *w, const char *path, const vit_embedd
 
 vit_status vit_embedder_load(vit_embedder **out, const char *path,
                              const vit_embedder_options *options, vit_error *error) {
+    VIT_ENTRY;
     const vit_embedder_options usual = {0};
     vit_embedder *w = *out = vit_alloc(1, sizeof *w);
     if (!w) return vit_fail_memory(error, "a tower of texts", sizeof *w);
-    const vit_fpmode host = vit_fpmode_enter();
     const vit_status status = open_words(w, path, options ? options : &usual, error);
-    vit_fpmode_leave(host);
     if (status == VIT_OK) return VIT_OK;
     vit_embedder_free(w);
     *out = NULL;
@@ -55,6 +54,7 @@ void vit_embedder_free(vit_embedder *w) {
 }
 
 vit_embedder_info vit_embedder_describe(const vit_embedder *w) {
+    VIT_ENTRY;
     const vit_model_file *f = &w->tower.file;
     return (vit_embedder_info){.features = f->config.classes,
                                .length = f->config.length,
@@ -107,14 +107,13 @@ static vit_status embed(vit_embedder *w, const char *const *texts, size_t count,
 vit_status vit_embed_texts(vit_embedder *w, const char *const *texts, size_t count,
                            const vit_embed_texts_options *options, float *features,
                            vit_error *error) {
+    VIT_ENTRY;
     const vit_embed_texts_options usual = {0};
-    const vit_fpmode host = vit_fpmode_enter();
-    const vit_status status = embed(w, texts, count, options ? options : &usual, features, error);
-    vit_fpmode_leave(host);
-    return status;
+    return embed(w, texts, count, options ? options : &usual, features, error);
 }
 
 size_t vit_embedder_tokens(const vit_embedder *w, const char *text) {
+    VIT_ENTRY;
     vit_encoding e = {0};
     const vit_model_file *f = &w->tower.file;
     vit_tokenizer_encode(&e, &f->tokenizer, text, strlen(text), f->config.length, NULL);

@@ -16,6 +16,6 @@ vit_fpmode vit_fpmode_enter(void) {
     return mode;
 }
 
-void vit_fpmode_leave(vit_fpmode mode) {
-    fesetenv(&mode.host);
+void vit_fpmode_leave(const vit_fpmode *mode) {
+    fesetenv(&mode->host);
 }

@@ -1,9 +1,6 @@
 /* The floating-point mode for which results are defined: round to nearest, denormals are kept, no
- * traps. Entry points and worker threads enter it and restore the mode of the host.
- *
- *     vit_fpmode host = vit_fpmode_enter();
- *     ...
- *     vit_fpmode_leave(host);
+ * traps. Functions of the public headers and worker threads enter it, and leave the host's as it
+ * was, with the exceptions that the host had raised.
  */
 #ifndef VIT_BASE_FPMODE_H
 #define VIT_BASE_FPMODE_H
@@ -15,6 +12,12 @@ typedef struct vit_fpmode {
 } vit_fpmode;
 
 vit_fpmode vit_fpmode_enter(void);
-void vit_fpmode_leave(vit_fpmode mode);
+void vit_fpmode_leave(const vit_fpmode *mode);
+
+/* The first line of a function of the public headers, unless it only frees or hands out what is
+ * there: until the function returns, wherever, it runs in this mode, as do the callbacks that it
+ * calls. */
+#define VIT_ENTRY \
+    const vit_fpmode host_mode __attribute__((cleanup(vit_fpmode_leave))) = vit_fpmode_enter()
 
 #endif

@@ -1,7 +1,10 @@
 #include "vit/base/order.h"
+
+#include "vit/base/fpmode.h"
 #include "vit/vit.h"
 
 void vit_top_k(const float *values, size_t count, size_t k, size_t *indices) {
+    VIT_ENTRY;
     for (size_t i = 0, held = 0; i < count && k > 0; i++) {
         size_t place = held < k ? held++ : k;
         while (place > 0 && vit_comes_before(values, i, indices[place - 1])) {

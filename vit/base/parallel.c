@@ -50,7 +50,7 @@ static void run_work(work *w, int thread) {
         if (w->part) w->part(w->context, thread, (int)w->threads);
         for (size_t s = 0; s < w->share_count; s++)
             run_share(w, ((size_t)thread + s) % w->share_count, thread);
-        vit_fpmode_leave(host);
+        vit_fpmode_leave(&host);
     }
     atomic_fetch_add_explicit(&w->arrived, 1, memory_order_release);
 }

@@ -1,5 +1,6 @@
 #include "vit/cluster/cluster.h"
 #include "vit/base/cpu.h"
+#include "vit/base/fpmode.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cluster/inside.h"
@@ -334,6 +335,7 @@ static void free_cluster(vit_cluster *c) {
 }
 
 vit_status vit_cluster_open(vit_cluster **out, vit_error *error) {
+    VIT_ENTRY;
     int rank, size;
     *out = NULL;
     vit_status status = vit_wire_open(&rank, &size, error);
@@ -351,6 +353,7 @@ vit_status vit_cluster_open(vit_cluster **out, vit_error *error) {
 }
 
 void vit_cluster_close(vit_cluster *c, vit_status status) {
+    VIT_ENTRY;
     vit_error error;
     if (!c) return;
     if (c->broken || (status != VIT_OK && !c->agreed)) vit_wire_abort(1);
