@@ -354,9 +354,11 @@ $(BUILD)/lib/libvit.a: $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
+# Its threads stay until the process ends, so their code must, too, whoever calls dlclose.
+STAYS = $(if $(SYSTEM),,-Wl,-z,nodelete)
 $(BUILD)/lib/libvit.so: $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libvit.so.0 -o $@ $^ $(LDFLAGS) $(LIBS)
+	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libvit.so.0 $(STAYS) -o $@ $^ $(LDFLAGS) $(LIBS)
 	@ln -sf libvit.so $(@D)/libvit.so.0
 
 # ONE=1: all programs in one file, vit, which is each of them by the name that it is called by.
@@ -481,30 +483,31 @@ AT_ZSH    = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 AT_FISH   = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
 install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(MAN) $(COMPLETE)
-	install -d $(AT_BIN) $(AT_MAN) $(AT_MODELS) $(AT_HEADER) $(AT_LIB)/pkgconfig
-	install -s --strip-program=$(STRIP) $(PROGRAMS) $(AT_BIN)
-	install -m 644 $(MAN) $(AT_MAN)
-	install -d $(AT_BASH) $(AT_ZSH) $(AT_FISH)
+	install -d "$(AT_BIN)" "$(AT_MAN)" "$(AT_MODELS)" "$(AT_HEADER)" "$(AT_LIB)/pkgconfig"
+	install -s --strip-program=$(STRIP) $(PROGRAMS) "$(AT_BIN)"
+	install -m 644 $(MAN) "$(AT_MAN)"
+	install -d "$(AT_BASH)" "$(AT_ZSH)" "$(AT_FISH)"
 	for name in $(NAMES); do from=$(BUILD)/completions/$$name; \
-	  install -m 644 $$from.bash $(AT_BASH)/$$name && install -m 644 $$from.zsh $(AT_ZSH)/_$$name && \
-	  install -m 644 $$from.fish $(AT_FISH) || exit 1; done
-	$(if $(MODELS),install -m 644 $(MODELS) $(AT_MODELS))
-	install -m 644 $(HEADERS) $(AT_HEADER)
-	install -m 644 $(BUILD)/lib/libvit.a $(AT_LIB)
-	install -s --strip-program=$(STRIP) -m 755 $(BUILD)/lib/libvit.so $(AT_LIB)/libvit.so.0
-	ln -sf libvit.so.0 $(AT_LIB)/libvit.so
+	  install -m 644 $$from.bash "$(AT_BASH)/$$name" && \
+	  install -m 644 $$from.zsh "$(AT_ZSH)/_$$name" && \
+	  install -m 644 $$from.fish "$(AT_FISH)" || exit 1; done
+	$(if $(MODELS),install -m 644 $(MODELS) "$(AT_MODELS)")
+	install -m 644 $(HEADERS) "$(AT_HEADER)"
+	install -m 644 $(BUILD)/lib/libvit.a "$(AT_LIB)"
+	install -s --strip-program=$(STRIP) -m 755 $(BUILD)/lib/libvit.so "$(AT_LIB)/libvit.so.0"
+	ln -sf libvit.so.0 "$(AT_LIB)/libvit.so"
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 	  -e 's|@OPENMP@|$(OPENMP)|' -e 's|@CODECS@|$(CODEC_LIBS)|' \
-	  vit/libvit.pc.in >$(AT_LIB)/pkgconfig/libvit.pc
-	chmod 644 $(AT_LIB)/pkgconfig/libvit.pc
+	  vit/libvit.pc.in >"$(AT_LIB)/pkgconfig/libvit.pc"
+	chmod 644 "$(AT_LIB)/pkgconfig/libvit.pc"
 
 uninstall:
-	rm -f $(NAMES:%=$(AT_BASH)/%) $(NAMES:%=$(AT_ZSH)/_%) $(NAMES:%=$(AT_FISH)/%.fish)
-	rm -f $(PROGRAMS:$(BUILD)/bin/%=$(AT_BIN)/%) $(MAN:$(BUILD)/man/%=$(AT_MAN)/%) \
-	  $(patsubst models/%,$(AT_MODELS)/%,$(MODELS)) $(HEADERS:vit/%=$(AT_HEADER)/%) \
-	  $(AT_LIB)/pkgconfig/libvit.pc $(addprefix $(AT_LIB)/,libvit.a libvit.so libvit.so.0)
-	for directory in $(AT_MODELS) $(AT_SHARE) $(AT_HEADER); do \
-	  [ ! -d $$directory ] || rmdir --ignore-fail-on-non-empty $$directory; done
+	rm -f $(NAMES:%="$(AT_BASH)/%") $(NAMES:%="$(AT_ZSH)/_%") $(NAMES:%="$(AT_FISH)/%.fish")
+	rm -f $(PROGRAMS:$(BUILD)/bin/%="$(AT_BIN)/%") $(MAN:$(BUILD)/man/%="$(AT_MAN)/%") \
+	  $(patsubst models/%,"$(AT_MODELS)/%",$(MODELS)) $(HEADERS:vit/%="$(AT_HEADER)/%") \
+	  $(patsubst %,"$(AT_LIB)/%",pkgconfig/libvit.pc libvit.a libvit.so libvit.so.0)
+	for directory in "$(AT_MODELS)" "$(AT_SHARE)" "$(AT_HEADER)"; do \
+	  [ ! -d "$$directory" ] || rmdir --ignore-fail-on-non-empty "$$directory"; done
 
 # Times in archives are the commit's, so that two builds of it are the same bytes.
 dist:

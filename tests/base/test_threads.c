@@ -8,6 +8,7 @@
 #include <grp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +182,7 @@ static int host_computes(void) {
 typedef struct crew {
     pthread_t ids[4];
     int size, within;
+    bool takes_signals[4], takes_faults[4];
 } crew;
 
 static void tell_size(void *context, int thread, int size) {
@@ -189,7 +191,11 @@ static void tell_size(void *context, int thread, int size) {
 
 static void enlist(void *context, int thread, int size) {
     crew *c = context;
+    sigset_t blocked;
     c->ids[thread] = pthread_self();
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+    c->takes_signals[thread] = !sigismember(&blocked, SIGHUP) || !sigismember(&blocked, SIGTERM);
+    c->takes_faults[thread] = !sigismember(&blocked, SIGSEGV);
     if (thread == 1) vit_helpers_run(4, tell_size, &c->within);
     if (thread == 0) c->size = size;
 }
@@ -206,6 +212,14 @@ static void test_helpers_stay(void **state) {
         for (int j = 1; j < 4; j++) found += pthread_equal(first.ids[i], second.ids[j]) != 0;
         assert_int_equal(found, 1);
     }
+}
+
+/* A server waits for SIGHUP in a thread of its own: in another it would end the process. */
+static void test_helpers_take_no_signals(void **state) {
+    crew c = {0};
+    vit_helpers_run(4, enlist, &c);
+    assert_true(c.takes_signals[0] && c.takes_faults[0]);
+    for (int i = 1; i < 4; i++) assert_true(!c.takes_signals[i] && c.takes_faults[i]);
 }
 
 static void *count_alone(void *context) {
@@ -252,6 +266,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_children_of_fork_compute),
         cmocka_unit_test(test_children_of_a_host_with_openmp_compute),
         cmocka_unit_test(test_helpers_stay),
+        cmocka_unit_test(test_helpers_take_no_signals),
         cmocka_unit_test(test_several_threads_have_helpers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

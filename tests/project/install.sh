@@ -29,10 +29,11 @@ leaves_nothing() {
     [ -d "$1" ] && [ ! -s left ]
 }
 
-# ---- what is installed where ----
+# ---- what is installed where; paths may have spaces ----
 
-stage=$PWD/stage
-check "make install into DESTDIR" install_it install DESTDIR="$stage" PREFIX=/usr LIBDIR=/usr/lib/x
+stage="$PWD/the stage"
+set -- DESTDIR="$stage" PREFIX="/our usr" LIBDIR="/our usr/lib/x"
+check "make install into DESTDIR" install_it install "$@"
 cp said installing # the next check begins it again
 check "builds nothing again" fails grep -e ' -c -o ' -e ' -shared ' installing
 # The server is built where there is a library for it.
@@ -41,29 +42,32 @@ serve=
 {
     for program in bench classify convert evaluate explain info pack read report search train \
         verify $serve; do
-        echo "./usr/bin/vit-$program"
-        echo "./usr/share/man/man1/vit-$program.1"
-        echo "./usr/share/bash-completion/completions/vit-$program"
-        echo "./usr/share/zsh/site-functions/_vit-$program"
-        echo "./usr/share/fish/vendor_completions.d/vit-$program.fish"
+        echo "./our usr/bin/vit-$program"
+        echo "./our usr/share/man/man1/vit-$program.1"
+        echo "./our usr/share/bash-completion/completions/vit-$program"
+        echo "./our usr/share/zsh/site-functions/_vit-$program"
+        echo "./our usr/share/fish/vendor_completions.d/vit-$program.fish"
     done
     for file in libvit.a libvit.so libvit.so.0 pkgconfig/libvit.pc; do
-        echo "./usr/lib/x/$file"
+        echo "./our usr/lib/x/$file"
     done
-    printf './usr/include/vit/%s.h\n' cluster labels maps teach tensors texts vit words
+    printf './our usr/include/vit/%s.h\n' cluster labels maps teach tensors texts vit words
     cd "$tree" && find models -maxdepth 1 -name '*.safetensors' -o -maxdepth 1 -name '*.json' |
-        sed 's|^|./usr/share/vit/|'
+        sed 's|^|./our usr/share/vit/|'
 } | sort >expected
 has_symbols() {
     nm "$1" 2>/dev/null | grep -q ' [Tt] main$'
 }
-check "without symbols for a debugger" fails has_symbols "$stage/usr/bin/vit-train"
+check "without symbols for a debugger" fails has_symbols "$stage/our usr/bin/vit-train"
 check "which the build has" has_symbols "$BUILD/bin/vit-train"
 files "$stage" >installed
 check "these files" diff expected installed
 check "libvit.pc names the final place" \
-    grep -q '^libdir=/usr/lib/x$' "$stage/usr/lib/x/pkgconfig/libvit.pc"
-check "make uninstall" install_it uninstall DESTDIR="$stage" PREFIX=/usr LIBDIR=/usr/lib/x
+    grep -q '^libdir=/our usr/lib/x$' "$stage/our usr/lib/x/pkgconfig/libvit.pc"
+check "and its path in one word" sh -c '
+    eval "set -- $(PKG_CONFIG_PATH=$1 pkg-config --cflags libvit)"
+    [ "$1" = "-I/our usr/include" ]' sh "$stage/our usr/lib/x/pkgconfig"
+check "make uninstall" install_it uninstall "$@"
 check "leaves nothing" leaves_nothing "$stage"
 
 # ---- a user's programs ----
@@ -119,6 +123,11 @@ check "and memory alike" sh -c '
     [ "$(sed -n "s/from the file: //p" found)" = "$(sed -n "s/from memory: //p" found)" ]'
 check "statically linked" writes '^from memory: [0-9], ' \
     ./classify-static digits.safetensors digit.png
+# The host has no OpenMP of its own: what the library waits with goes with the library.
+check "a host that loads it" $cc $sanitize -std=c17 -Wall -Wextra -Werror -Wpedantic \
+    -I"$prefix/include" "$tree/tests/project/unload.c" -o unload
+check "and unloads it after work on two threads" \
+    ./unload "$prefix/lib/libvit.so" digits.safetensors digit.png
 check "a picture that is absent is named" refuses 1 '^classify: .*nix.png' \
     ./classify-shared digits.safetensors nix.png
 

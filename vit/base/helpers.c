@@ -2,7 +2,7 @@
 
 #include "vit/base/sys.h"
 
-#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 
 typedef struct region {
@@ -43,13 +43,30 @@ static void *help(void *context) {
     return NULL;
 }
 
+#ifdef _WIN32 /* where a signal comes in a thread of its own */
+int vit_start_thread(pthread_t *id, void *(*body)(void *), void *context) {
+    return pthread_create(id, NULL, body, context);
+}
+#else
+int vit_start_thread(pthread_t *id, void *(*body)(void *), void *context) {
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    sigset_t others, before;
+    sigfillset(&others);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(&others, faults[i]);
+    pthread_sigmask(SIG_BLOCK, &others, &before);
+    const int number = pthread_create(id, NULL, body, context);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return number;
+}
+#endif
+
 /* A new helper, or NULL if there can be none. */
 static helper *start(void) {
     pthread_t id;
     helper *h = vit_alloc(1, sizeof *h);
     if (!h) return NULL;
     if (pthread_cond_init(&h->called, NULL) == 0) {
-        if (pthread_create(&id, NULL, help, h) == 0) {
+        if (vit_start_thread(&id, help, h) == 0) {
             pthread_detach(id);
             return h;
         }

@@ -4,8 +4,13 @@
 #ifndef VIT_BASE_HELPERS_H
 #define VIT_BASE_HELPERS_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+
+/* pthread_create of a thread that takes no signals of the process: its host waits for them, and has
+ * handlers, in its own threads. Those of its own faults (SIGSEGV, SIGBUS, ...) come. */
+int vit_start_thread(pthread_t *id, void *(*body)(void *), void *context);
 
 /* What each of `size` threads does at the same time, numbered from 0, the caller. */
 typedef void vit_region_part(void *context, int thread, int size);

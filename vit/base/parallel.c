@@ -78,7 +78,7 @@ int vit_threads_to_be_had(int wanted) {
     atomic_bool all = false;
     int size = 1;
     while (size < wanted && size <= MOST_TRIED &&
-           pthread_create(&others[size - 1], NULL, wait_for_all, &all) == 0)
+           vit_start_thread(&others[size - 1], wait_for_all, &all) == 0)
         size++;
     atomic_store(&all, true);
     for (int i = 1; i < size; i++) pthread_join(others[i - 1], NULL);

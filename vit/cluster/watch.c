@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* getifaddrs */
 #include "vit/cluster/watch.h"
+#include "vit/base/helpers.h"
 #include "vit/base/sys.h"
 
 #include <arpa/inet.h>
@@ -9,7 +10,6 @@
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -284,14 +284,10 @@ static void *watch_thread(void *context) {
 }
 
 vit_status vit_watch_start(vit_watch *w, vit_error *error) {
-    sigset_t all, before;
     w->polled = vit_alloc(w->count + 1, sizeof *w->polled);
     if (!w->polled) return vit_fail_memory(error, "the watch of the ranks", w->count);
     if (pipe(w->wake) != 0) return vit_fail_errno(error, errno, "the watch of the ranks");
-    sigfillset(&all); /* signals are for the other threads */
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    const int failed = pthread_create(&w->thread, NULL, watch_thread, w);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    const int failed = vit_start_thread(&w->thread, watch_thread, w);
     if (failed != 0) return vit_fail_errno(error, failed, "the watch of the ranks");
     w->runs = true;
     return VIT_OK;
