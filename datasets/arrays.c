@@ -3,10 +3,12 @@
 #include "vit/base/parallel.h"
 #include "vit/base/sys.h"
 #include "vit/base/utf8.h"
+#include "vit/formats/label_list.h"
 #include "vit/formats/sha256.h"
 #include "vit/image/image.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_SIDE 4096
@@ -223,9 +225,29 @@ static vit_status take_part(vit_records *r, const vit_dataset *d, const vit_arra
 
 /* ---- names ---- */
 
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Classes meet by name: each has one of its own. sorted: [classes], scratch. */
+static vit_status check_names(const vit_dataset *d, const char **sorted, const char *name,
+                              vit_error *error) {
+    for (size_t i = 0; i < d->classes; i++)
+        if (!vit_is_class_name(sorted[i] = d->labels[i]))
+            return vit_fail(error, VIT_ERROR_ARGUMENT,
+                            "%s: the name of class %zu is empty or no UTF-8 text", name, i);
+    qsort(sorted, d->classes, sizeof *sorted, compare_names);
+    for (size_t i = 1; i < d->classes; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
+            return vit_fail(error, VIT_ERROR_ARGUMENT, "%s: two classes are called \"%s\"", name,
+                            sorted[i]);
+    return VIT_OK;
+}
+
 /* Copies the names in one block. Classes with a name of one character may be digits or letters, and
  * so may classes of grey pictures without names. */
-static vit_status take_names(vit_dataset *out, const vit_arrays *a, vit_error *error) {
+static vit_status take_names(vit_dataset *out, const vit_arrays *a, const char *name,
+                             vit_error *error) {
     size_t bytes = out->classes * sizeof(char *);
     out->has_characters = !a->names && a->channels == 1;
     if (!a->names) return VIT_OK;
@@ -242,7 +264,11 @@ static vit_status take_names(vit_dataset *out, const vit_arrays *a, vit_error *e
     }
     out->labels = (const char *const *)table;
     out->label_memory = table;
-    return VIT_OK;
+    const char **sorted = vit_alloc(out->classes, sizeof *sorted);
+    const vit_status status = sorted ? check_names(out, sorted, name, error)
+                                     : vit_fail_memory(error, "names of classes", bytes);
+    vit_free(sorted);
+    return status;
 }
 
 /* ---- the whole ---- */
@@ -294,7 +320,7 @@ vit_status vit_arrays_open(vit_dataset *out, const char *name, const vit_arrays 
     if (status == VIT_OK) status = check_parts(a, o->need, name, error);
     if (status == VIT_OK) status = count_classes(&out->classes, a, name, error);
     if (status == VIT_OK) status = choose_preparation(out, a, o, name, error);
-    if (status == VIT_OK) status = take_names(out, a, error);
+    if (status == VIT_OK) status = take_names(out, a, name, error);
     if (status == VIT_OK) status = take_parts(out, a, o, name, error);
     if (status == VIT_OK && out->train.count > 0 && out->classes < 2)
         status = vit_fail(error, VIT_ERROR_FORMAT,

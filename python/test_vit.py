@@ -1,9 +1,11 @@
 """Tests of the package; tests/project/python.sh runs them against build/lib/libvit.so."""
 import base64
+import copy
 import gc
 import multiprocessing
 import os
 import pathlib
+import pickle
 import shutil
 import signal
 import subprocess
@@ -18,6 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import vit  # noqa: E402
 
+CLIP = HERE.parent / "tests/fixtures/words/clip"
 NINE = HERE.parent / "examples" / "photographed-nine.jpg"
 
 
@@ -373,6 +376,61 @@ class TestVit(unittest.TestCase):
             self.assertRaises(vit.Error, wrong)
         self.assertRaises(TypeError, words.embed, [1])
         self.assertEqual(words.embed([]).shape, (0, words.features))
+
+    def test_copies_and_pickles(self):
+        for one, use in ((vit.Model(), lambda m: m.logits(NINE).tobytes()),
+                         (vit.Words(CLIP), lambda w: w.embed("a cat").tobytes())):
+            want = use(one)
+            copies = [copy.copy(one), copy.deepcopy({"it": one})["it"]]
+            del one
+            gc.collect()
+            self.assertEqual([use(each) for each in copies], [want, want])
+            with self.assertRaisesRegex(TypeError, "cannot be pickled"):
+                pickle.dumps(copies[0])
+            copies[0].__init__(*(() if isinstance(copies[0], vit.Model) else (CLIP,)))
+            gc.collect()
+            self.assertEqual(use(copies[1]), want)
+
+    def test_nothing_is_said_at_exit(self):
+        source = ("import vit, builtins\nclass Ring: pass\nring = Ring()\nring.ring = ring\n"
+                  f"ring.held = builtins.held = [vit.Model(), vit.Words({str(CLIP)!r})]\n")
+        done = subprocess.run([sys.executable, "-c", source], cwd=HERE, capture_output=True,
+                              text=True)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_wrong_types_are_refused(self):
+        array, model = np.zeros((28, 28), np.uint8), self.model
+        for wrong in (lambda: vit.train("digits", cluster=True),
+                      lambda: vit.train("digits", user=7), lambda: vit.Words(None),
+                      lambda: vit.teach("mnist", [array]),
+                      lambda: vit.teach("mnist", {1: [array], "b": [array]}),
+                      lambda: vit.teach("mnist", {"a": None, "b": [array]}),
+                      lambda: vit.evaluate("mnist", "digits"), lambda: vit.Model(None),
+                      lambda: vit.evaluate(model, "digits", note=3),
+                      lambda: vit.Model(size=(28, "a")), lambda: model.prepared(None)):
+            self.assertRaises(TypeError, wrong)
+        turned = np.zeros((28, 28, 2, 2), np.uint8)
+        turned[3:9] = 200
+        turned = turned[:, ::-1, 0, 1]
+        self.assertEqual(model.logits(turned).tobytes(), model.logits(turned.copy()).tobytes())
+        self.assertEqual(model.logits(array[:0, None]).shape, (0, 10))
+
+    def test_names_of_classes(self):
+        images, labels = np.zeros((8, 16, 16), np.uint8), np.arange(8) % 2
+        for names, error in ((["a", "a"], vit.Error), (["a", ""], vit.Error),
+                             (["a\0", "a"], ValueError), (["a"], vit.Error)):
+            with self.assertRaises(error, msg=str(names)):
+                vit.train(images=images, labels=labels, names=names, steps=1)
+        for names, error in ((("", "b"), vit.Error), (("a\0", "a"), ValueError),
+                             (("a", b"a"), vit.Error)):
+            with self.assertRaises(error, msg=str(names)):
+                vit.teach("mnist", {name: list(images[:, :4]) for name in names})
+
+    def test_an_array_is_taught_as_one_picture(self):
+        rng = np.random.default_rng(2)
+        four = rng.integers(0, 256, (4, 32, 32, 3), np.uint8)
+        taught = vit.teach("cifar10", {"a": four[0] // 2, "b": four})
+        self.assertEqual(taught.learnt["pictures"], 5)
 
     def test_models_are_freed(self):
         for _ in range(3):

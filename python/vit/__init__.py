@@ -31,9 +31,9 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Un
 import numpy as np
 
 from . import _api
-from ._library import (_HERE, _SOURCE, Error, _available, _check, _choose, _floats, _lib,
+from ._library import (_HERE, _SOURCE, Error, Owner, _available, _check, _choose, _floats, _lib,
                        _options, _text)
-from ._words import Words, _as_file, _templates_of
+from ._words import Words, _as_file, _as_texts, _templates_of
 
 __all__ = ["Answer", "Error", "Evaluation", "LabelEvaluation", "Model", "Words", "evaluate",
            "evaluate_labels", "teach", "train"]
@@ -112,7 +112,7 @@ def _pair(size: Optional[Sequence[int]]) -> Sequence[int]:
     return size
 
 
-class Model:
+class Model(Owner):
     """A model: a file of this library, published weights (a file or a directory), the bytes of such
     a file, or the name of a shipped one, such as "mnist".
 
@@ -122,7 +122,8 @@ class Model:
     words, and templates the texts with {} that they are put into, or "imagenet"; turn: "exif" turns
     pictures upright as they say, "never" takes them as they are stored, "model" does what the
     model's preprocessing says; threads: 0 for all; precision: "f32", "bf16" or "int8". Threads of
-    Python may share a model; their calls wait for each other.
+    Python may share a model; their calls wait for each other. A copy of a model is the model
+    itself, and it cannot be pickled.
     """
 
     def __init__(self, model: Union[str, os.PathLike, bytes] = "mnist", *,
@@ -149,20 +150,17 @@ class Model:
         self._open(handle, threads, precision)
 
     def _open(self, handle: ctypes.c_void_p, threads: int, precision: str) -> None:
-        self._model, self._session, self._lock = handle, ctypes.c_void_p(), threading.Lock()
-        error = _api.vit_error()
+        session, error = ctypes.c_void_p(), _api.vit_error()
         options = _options(_api.vit_session_options, threads=threads, precision=precision)
-        _check(_lib.vit_session_new(self._session, handle, options, error), error)
+        status = _lib.vit_session_new(session, handle, options, error)
+        self._own(session, (_lib.vit_session_free, session.value),
+                  (_lib.vit_model_free, handle.value))
+        _check(status, error)
+        self._model, self._session, self._lock = handle, session, threading.Lock()
         self._precision, self._threads = precision, threads
         self._info = _lib.vit_model_describe(handle)
         self.labels: List[str] = [_lib.vit_model_label(handle, i).decode(errors="replace")
                                   for i in range(self._info.classes)]
-
-    def __del__(self) -> None:
-        if getattr(self, "_session", None):
-            _lib.vit_session_free(self._session)
-        if getattr(self, "_model", None):
-            _lib.vit_model_free(self._model)
 
     @property
     def info(self) -> dict:
@@ -228,16 +226,20 @@ class Model:
         return self._rows(pictures)[1]
 
     def _rows(self, pictures: Any) -> "tuple[np.ndarray, np.ndarray]":
+        if self._are_several(pictures):
+            return self._answer([self._opened(picture) for picture in pictures])
+        logits, features = self._answer([self._opened(pictures)])
+        return logits[0], features[0]
+
+    def _are_several(self, pictures: Any) -> bool:
+        """Whether it is a list or a stack of pictures; otherwise it is one."""
         is_stack = isinstance(pictures, np.ndarray) and (
             pictures.ndim == 4 or (pictures.ndim == 3 and pictures.shape[2] > 4))
         if is_stack and pictures.ndim == 3 and len(pictures) == 3 and self._info.channels == 3:
             raise TypeError(f"an array {list(pictures.shape)} is either a picture whose channels "
                             "are first, of which array.transpose(1, 2, 0) is right, or a stack of "
                             "three grey ones, of which array[..., None] is")
-        if is_stack or isinstance(pictures, (list, tuple)):
-            return self._answer([self._opened(picture) for picture in pictures])
-        logits, features = self._answer([self._opened(pictures)])
-        return logits[0], features[0]
+        return is_stack or isinstance(pictures, (list, tuple))
 
     def _opened(self, picture: Any) -> Any:
         """A picture of PIL as an array, a URL as bytes; all else as it is."""
@@ -325,7 +327,7 @@ def _arrays(names: Optional[Sequence[str]] = None, **parts: Any) -> _api.vit_arr
             labels.ctypes.data_as(ctypes.POINTER(ctypes.c_int64)), len(images)))
         kept.append((images, labels))
     if names is not None:
-        texts = (ctypes.c_char_p * len(names))(*[str(name).encode() for name in names])
+        texts = _as_texts([str(name) for name in names], "names")
         out.names, out.classes = texts, len(names)
         kept.append(texts)
     out.kept = kept  # what it points to
@@ -341,6 +343,14 @@ def _source(data: Any, images: Any, labels: Any) -> Any:
     return None if images is None else (images, labels)
 
 
+def _takes(model: Any, note: Any) -> None:
+    """TypeError unless it is a model, and a function or nothing."""
+    if not isinstance(model, Model):
+        raise TypeError(f"model={model!r}, expected a vit.Model")
+    if note is not None and not callable(note):
+        raise TypeError(f"note={note!r}, expected a function")
+
+
 def evaluate(model: Model, data: Union[str, os.PathLike, None] = None, split: str = "test",
              note: Optional[Callable[[str], Any]] = None, *,
              images: Optional[np.ndarray] = None, labels: Optional[np.ndarray] = None,
@@ -349,6 +359,7 @@ def evaluate(model: Model, data: Union[str, os.PathLike, None] = None, split: st
     `images`, uint8 [N, H, W] or [N, H, W, C], and their `labels`. `split`, of data: "test", "train"
     or "val"; `note` is called with what a person should know about the data. class_column: the
     column of a table that names the classes; None: chosen by its name (docs/data.md)."""
+    _takes(model, note)
     part = _source(data, images, labels)
     arrays = None if part is None else ctypes.pointer(_arrays(test=part))
     told = _api.vit_note(lambda text, _: note(text.decode(errors="replace")) if note else None)
@@ -383,6 +394,7 @@ def evaluate_labels(model: Model, data: Union[str, os.PathLike], split: str = "t
                     class_column: Optional[str] = None) -> LabelEvaluation:
     """Average precision and F1 of a model of any number of classes a picture: of a directory with a
     table of pictures and their classes, or a folder for each class (docs/data.md)."""
+    _takes(model, note)
     told = _api.vit_note(lambda text, _: note(text.decode(errors="replace")) if note else None)
     options = _options(_api.vit_evaluate_options, data=data, note=told, threads=model._threads,
                        class_column=class_column, split=_choose(_SPLITS, split, "split"),
@@ -414,7 +426,7 @@ def _sets(pairs: Any, precision: Optional[str]) -> Any:
     if precision is not None:
         _choose(_PRECISIONS, precision, "precision")
         pairs.append(f"precision={precision}")
-    return (ctypes.c_char_p * len(pairs))(*[pair.encode() for pair in pairs])
+    return _as_texts(pairs, "set")
 
 
 def train(data: Union[str, os.PathLike, None] = None, *,
@@ -464,16 +476,20 @@ def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "r
           views: int = 1, balance: bool = False, out: Union[str, os.PathLike, None] = None,
           backbone: Union[str, os.PathLike, None] = None, threads: int = 0,
           class_column: Optional[str] = None) -> Model:
-    """A model that knows `classes`, {"cat": [picture, ...], "dog": [...]}, or a folder or data set
-    by its path or name: the network of `model`, with a head that is computed from its features, in
-    seconds (docs/few.md). head: "ridge" or "logistic"; views: of each picture, crops and mirrored
-    ones, that are learnt from as well; balance: each class weighs the same; out: its model file;
-    backbone: the file that `model` comes from, whose name and checksum `out` has in place of its
-    weights; class_column: of a folder with a table, the column that names the classes.
+    """A model that knows `classes`, {"cat": [picture, ...], "dog": [...]}, where an array may be
+    one picture or a stack as elsewhere, or a folder or data set by its path or name: the network of
+    `model`, with a head that is computed from its features, in seconds (docs/few.md). head: "ridge"
+    or "logistic"; views: of each picture, crops and mirrored ones, that are learnt from as well;
+    balance: each class weighs the same; out: its model file; backbone: the file that `model` comes
+    from, whose name and checksum `out` has in place of its weights; class_column: of a folder with
+    a table, the column that names the classes.
 
     `learnt` of the model says how good it is, each picture being answered without itself:
     "accuracy" with its "interval", "curve", "suspects" (pictures that may be of another class),
     "confused", ..."""
+    if not isinstance(classes, (dict, str, os.PathLike)):
+        raise TypeError("classes are a dictionary, {name: [picture, ...]}, or the path or name of "
+                        f"a data set, not {type(classes).__name__}")
     network = model if isinstance(model, Model) else Model(model, threads=threads)
     teaching, handle, error = ctypes.c_void_p(), ctypes.c_void_p(), _api.vit_error()
     options = _options(_api.vit_teach_options, head=head, views=views, balance=balance,
@@ -485,7 +501,8 @@ def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "r
                                               _api.vit_note(), None, error), error)
         else:
             for name, pictures in classes.items():
-                kept = [network._opened(picture) for picture in pictures]
+                listed = pictures if network._are_several(pictures) else [pictures]
+                kept = [network._opened(picture) for picture in listed]
                 kept = [np.ascontiguousarray(p) if isinstance(p, np.ndarray) else p for p in kept]
                 _check(_lib.vit_teaching_add(teaching, _text(name, "a class"),
                                              Model._given(kept), len(kept), None, error), error)

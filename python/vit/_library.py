@@ -3,7 +3,8 @@ import ctypes
 import os
 import pathlib
 import warnings
-from typing import Any, Optional
+import weakref
+from typing import Any, Optional, Tuple
 
 import numpy as np
 
@@ -54,6 +55,29 @@ def _check(status: int, error: _api.vit_error) -> None:
         raise Error(error.message.decode(errors="replace"), _lib.vit_status_name(status).decode())
 
 
+class Owner:
+    """What lives in the library's memory, and is given back with the last reference to it, once.
+    It does not change, so a copy of it is itself. It is not pickled; a child of fork has it."""
+
+    def _own(self, handle: ctypes.c_void_p, *frees: Tuple[Any, Optional[int]]) -> None:
+        """Calls each function with its address when the handle is no more; not when Python ends:
+        the system takes it all then, and threads may still compute."""
+        def free() -> None:
+            for function, address in frees:
+                function(address)
+        weakref.finalize(handle, free).atexit = False
+
+    def __copy__(self) -> "Owner":
+        return self
+
+    def __deepcopy__(self, memo: dict) -> "Owner":
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"a {type(self).__name__} cannot be pickled: give its path, and open it "
+                        "there; a child of fork inherits it")
+
+
 def _text(value: Any, name: str = "model") -> Optional[bytes]:
     if value is not None and not isinstance(value, (str, bytes, os.PathLike)):
         raise TypeError(f"{name}={value!r}, expected a text or a path")
@@ -67,9 +91,14 @@ def _floats(array: np.ndarray) -> Any:
     return array.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
 
 
+_DATA = ctypes.c_int.__mro__[-2]  # what all values of ctypes are
+
+
 def _field(kind: Any, name: str, value: Any) -> Any:
     """The value of an option as its field takes it; ctypes itself would take a number for an
     address, and cut one that is too large."""
+    if isinstance(value, _DATA):  # made in this package
+        return value
     if kind is ctypes.c_char_p:
         return _text(value, name)
     if kind in (ctypes.c_double, _api.vit_optional):
@@ -84,6 +113,8 @@ def _field(kind: Any, name: str, value: Any) -> Any:
         if kind(value).value != value:
             raise ValueError(f"{name}={value!r} is out of range")
         return int(value)
+    if kind is not ctypes.c_bool:
+        raise TypeError(f"{name}={value!r}: {name} is for programs in C")
     return value
 
 

@@ -11,7 +11,7 @@ from typing import Any, Iterator, Optional, Sequence, Union
 import numpy as np
 
 from . import _api
-from ._library import _available, _check, _floats, _lib, _options, _text
+from ._library import Owner, _available, _check, _floats, _lib, _options, _text
 
 
 def _as_texts(texts: Sequence[str], name: str) -> Any:
@@ -41,7 +41,7 @@ def _as_file(labels: Union[str, os.PathLike, Sequence[str], None]) -> Iterator[A
         yield path
 
 
-class Words:
+class Words(Owner):
     """The tower of texts of a model of two towers: the directory of CLIP or SigLIP as it is
     published, with its tokenizer. `features` are those of a text, as many as of a picture; `length`
     is the most tokens of a text; a logit is `scale` times the cosine of a picture and a text, plus
@@ -50,18 +50,16 @@ class Words:
     def __init__(self, model: Union[str, os.PathLike], *,
                  config: Union[str, os.PathLike, None] = None, threads: int = 0,
                  precision: str = "f32"):
-        self._words, self._lock, error = ctypes.c_void_p(), threading.Lock(), _api.vit_error()
+        words, self._lock, error = ctypes.c_void_p(), threading.Lock(), _api.vit_error()
         options = _options(_api.vit_embedder_options, config=config, threads=threads,
                            precision=_available(precision))
-        _check(_lib.vit_embedder_load(self._words, _text(model), options, error), error)
+        _check(_lib.vit_embedder_load(words, _text(os.fspath(model)), options, error), error)
+        self._own(words, (_lib.vit_embedder_free, words.value))
+        self._words = words
         info = _lib.vit_embedder_describe(self._words)
         self.features, self.length = info.features, info.length
         self.vocabulary, self.parameters = info.vocabulary, info.parameters
         self.scale, self.bias = info.scale, info.bias
-
-    def __del__(self) -> None:
-        if getattr(self, "_words", None):
-            _lib.vit_embedder_free(self._words)
 
     def embed(self, texts: Union[str, Sequence[str]], *, unit: bool = False,
               cut: bool = False) -> np.ndarray:

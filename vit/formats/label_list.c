@@ -72,6 +72,10 @@ static const char *why_no_name(const char *text) {
     return NULL;
 }
 
+bool vit_is_class_name(const char *text) {
+    return !why_no_name(text);
+}
+
 /* The size of the text without empty lines at its end. */
 static size_t without_blanks(const char *text, size_t size) {
     while (size > 0 && strchr(" \t\r\n", text[size - 1])) size--;

@@ -4,10 +4,15 @@
 
 #include "vit/formats/json.h"
 
+#include <stdbool.h>
+
 typedef struct vit_label_list {
     char **labels; /* [count], one block with the names, owned: vit_free */
     size_t count;
 } vit_label_list;
+
+/* Whether a class may be called so: UTF-8 without control characters, not empty. */
+bool vit_is_class_name(const char *text);
 
 /* The names in a file: one a line, or JSON: ["cat", "dog"] or {"0": "cat", "1": "dog"}, which may
  * be the value of "id2label", "label_names" or "labels". If each line is a number and a name, "0
