@@ -34,6 +34,16 @@ for mode in train infer explain gemm ops resize; do
         'all(o["ms"] > 0 and o["peak_gflops"] > 0 and o["precision"] == "f32" for o in r)'
 done
 
+# Its model file is in a directory of its own: what others put beside it is not written to.
+place=$(mktemp -d) || exit 1
+trap 'rm -rf "$lines" "$place"' EXIT
+echo untouched >"$place/other"
+mkdir "$place/tmp"
+TMPDIR=$place/tmp sh -c 'ln -s ../other "$TMPDIR/vit-bench-$$.safetensors" && exec "$@"' sh \
+    $bench infer $small --batch 2 --json >"$lines"
+check "infer: follows no link in TMPDIR" "len(r) == 1 and open('$place/other').read() == 'untouched\\n'"
+check "infer: leaves nothing there" "len(__import__('os').listdir('$place/tmp')) <= 1"
+
 # Of one picture: 4 x 16 x 16 + 5 x 16 x (48 + 16 + 2 x 16) + 2 x 5 x 5 x 16 + 16 x 3.
 flop=$((2 * 2 * (1024 + 7680 + 800 + 48)))
 $bench infer $small --batch 2 --json >"$lines"

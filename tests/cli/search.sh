@@ -65,6 +65,13 @@ check "all pictures" test "$(wc -l <found)" -eq 1001
 run 0 "photos/p0003.png" "" vit-search i photos/p0003.png --top 1 --html sheet.html
 check "the sheet has the picture in it" grep -q 'src="data:image/png;base64,' sheet.html
 check "and needs nothing else" sh -c "! grep -Eq '(src|href)=\"[^d]' sheet.html"
+mkdir strange
+cp photos/p0003.png "strange/$(printf 'caf\351 <&>').png"
+run 0 "1 added" "" vit-search build strange -o strange.index --model digits.safetensors
+run 0 "*" "" vit-search strange.index photos/p0003.png --html strange.html
+check "a name that is no UTF-8 stands in a page that is" sh -c '
+    iconv -f UTF-8 -t UTF-8 strange.html >same && cmp same strange.html &&
+    grep -q "caf$(printf "\357\277\275") &lt;&amp;&gt;" strange.html'
 run 0 copy.png "" vit-search i --duplicates 0.99999 --json
 mv out answer
 json "a copy is found" answer 'sorted(["photos/copy.png", "photos/p0000.png"]) in

@@ -2,12 +2,12 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "vit/base/cpu.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/parts/models.h"
+#include "vit/cli/parts/out_files.h"
 #include "vit/cli/parts/program.h"
 #include "vit/formats/sha256.h"
 
@@ -122,19 +122,13 @@ static vit_status add_file(vit_sha256 *hash, const char *path, vit_error *error)
 
 /* Trains into a directory of its own, which is removed again. */
 static vit_status train(vit_sha256 *hash, vit_train_options *choice, vit_error *error) {
-    const char *place = getenv("TMPDIR");
-    char directory[4096], path[sizeof directory + 32];
-    const int length = snprintf(directory, sizeof directory, "%s/vit-verify-XXXXXX",
-                                place && *place ? place : "/tmp");
-    if (length >= (int)sizeof directory || !mkdtemp(directory))
-        return vit_fail(error, VIT_ERROR_IO, "%s: no directory can be made there: set TMPDIR",
-                        directory);
-    snprintf(path, sizeof path, "%s/model.safetensors", directory);
+    char path[VIT_OWN_PATH];
+    vit_status status = vit_own_file(path, "vit-verify", error);
+    if (status != VIT_OK) return status;
     choice->out = path;
-    vit_status status = vit_train(NULL, choice, error);
+    status = vit_train(NULL, choice, error);
     if (status == VIT_OK) status = add_file(hash, path, error);
-    unlink(path);
-    rmdir(directory);
+    vit_own_file_remove(path);
     return status;
 }
 

@@ -1,5 +1,7 @@
 #include "vit/formats/page.h"
 
+#include "vit/base/utf8.h"
+
 #include <string.h>
 
 /* The part that a line "@name@\n" is the place of, or NULL. */
@@ -38,5 +40,20 @@ void vit_string_add_page(vit_string *t, const char *const *lines, const vit_page
             t->failed = true;
         for (const char *const *more = part ? part->lines : NULL; more && *more; more++)
             vit_string_add_bytes(t, *more, strlen(*more));
+    }
+}
+
+void vit_string_add_html(vit_string *t, const char *text) {
+    static const char *const entities[] = {"&&amp;", "<&lt;", ">&gt;", "\"&quot;", "'&#39;"};
+    while (*text != '\0' && !t->failed) {
+        const size_t length = vit_utf8_length(text);
+        const char *entity = length > 0 ? NULL : "?\xef\xbf\xbd";
+        for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
+            if (*text == entities[i][0]) entity = entities[i];
+        if (entity)
+            vit_string_add(t, "%s", entity + 1);
+        else
+            vit_string_add_bytes(t, text, length);
+        text += length > 0 ? length : 1;
     }
 }

@@ -18,4 +18,7 @@ typedef struct vit_page_part {
 void vit_string_add_page(vit_string *t, const char *const *lines, const vit_page_part *parts,
                          size_t count);
 
+/* Appends text for HTML and SVG: & < > " ' become entities, a byte that is no UTF-8 U+FFFD. */
+void vit_string_add_html(vit_string *t, const char *text);
+
 #endif

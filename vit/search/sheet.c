@@ -1,31 +1,9 @@
 #include "vit/search/sheet.h"
 #include "vit/base/parallel.h"
 #include "vit/formats/base64.h"
+#include "vit/formats/page.h"
 #include "vit/image/codec/png_write.h"
 #include "vit/image/prepare/preprocess.h"
-
-/* Appends text for HTML: & < > " ' become entities. */
-static void add_html(vit_string *out, const char *text) {
-    for (; *text; text++) switch (*text) {
-        case '&':
-            vit_string_add(out, "&amp;");
-            break;
-        case '<':
-            vit_string_add(out, "&lt;");
-            break;
-        case '>':
-            vit_string_add(out, "&gt;");
-            break;
-        case '"':
-            vit_string_add(out, "&quot;");
-            break;
-        case '\'':
-            vit_string_add(out, "&#39;");
-            break;
-        default:
-            vit_string_add_bytes(out, text, 1);
-        }
-}
 
 vit_status vit_thumbnail(uint8_t **png, size_t *size, const char *path, vit_error *error) {
     static const vit_preprocessing small = {
@@ -75,7 +53,7 @@ static void add_item(vit_string *out, const vit_sheet_item *item, const vit_byte
         vit_string_add(out, "<div>cannot be read</div>");
     }
     vit_string_add(out, "<figcaption><b>%s</b> ", vit_format_fixed(score, (double)item->score, 3));
-    add_html(out, item->path);
+    vit_string_add_html(out, item->path);
     vit_string_add(out, "</figcaption></figure>\n");
 }
 
@@ -89,7 +67,7 @@ void vit_string_add_sheet(vit_string *out, const char *title, const vit_sheet_it
     vit_parallel(threads, count, make_one, &s);
     vit_string_add(out, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\">\n"
                         "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
-    add_html(out, title);
+    vit_string_add_html(out, title);
     vit_string_add(out,
                    "</title>\n<style>\n"
                    "body { font: 14px/1.4 system-ui, sans-serif; margin: 1.5em; }\n"
@@ -101,7 +79,7 @@ void vit_string_add_sheet(vit_string *out, const char *title, const vit_sheet_it
                    "@media (prefers-color-scheme: dark) { body { background: #111; color: #eee; } "
                    "}\n</style>\n<h1>",
                    VIT_THUMBNAIL, VIT_THUMBNAIL, VIT_THUMBNAIL);
-    add_html(out, title);
+    vit_string_add_html(out, title);
     vit_string_add(out, "</h1>\n<main>\n");
     for (size_t i = 0; i < count; i++) {
         add_item(out, &items[i], &s.pictures[i]);

@@ -5,12 +5,12 @@
 #include "vit/base/sys.h"
 #include "vit/cli/bench/bench.h"
 #include "vit/cli/parts/models.h"
+#include "vit/cli/parts/out_files.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/train/step/loader.h"
 #include "vit/train/step/trainer.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* A data set of noise, of several batches, so that the loader has something to choose from. */
 static vit_status make_noise(vit_dataset *d, const vit_config *c, size_t batch, vit_error *error) {
@@ -148,14 +148,13 @@ vit_status bench_model(const bench *b, vit_error *error) {
 vit_status bench_load_model(vit_model **out, const bench *b, vit_error *error) {
     const vit_model_options options = {.precision = b->precision,
                                        .cpu = vit_cpu_name(b->kernels->cpu)};
-    const char *temporary = getenv("TMPDIR");
-    char path[4096];
+    char path[VIT_OWN_PATH];
     if (b->model) return vit_load_named_model(out, b->model, &options, error);
-    snprintf(path, sizeof path, "%s/vit-bench-%ld.safetensors",
-             temporary && *temporary ? temporary : "/tmp", (long)getpid());
-    vit_status status = write_model(path, b, error);
+    vit_status status = vit_own_file(path, "vit-bench", error);
+    if (status != VIT_OK) return status;
+    status = write_model(path, b, error);
     if (status == VIT_OK) status = vit_model_load_with(out, path, &options, error);
-    remove(path);
+    vit_own_file_remove(path);
     return status;
 }
 

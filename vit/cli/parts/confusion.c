@@ -8,6 +8,7 @@
 #include "vit/base/text.h"
 #include "vit/cli/parts/csv_out.h"
 #include "vit/cli/parts/program.h"
+#include "vit/formats/page.h"
 
 const char vit_confusion_csv_head[] = "label/answer";
 const char vit_confusion_svg_head[] = "<svg xmlns=\"http://www.w3.org/2000/svg\"";
@@ -39,13 +40,7 @@ enum { CELL = 36, CELL_OF_MANY = 14, FEW = 30, MOST = 200, LETTER = 8, TITLE = 2
 static void add_escaped(vit_string *t, const char *text) {
     vit_string visible = {0};
     vit_string_add_visible(&visible, text, 0);
-    for (const char *c = visible.text ? visible.text : ""; *c; c++)
-        if (*c == '<')
-            vit_string_add(t, "&lt;");
-        else if (*c == '&')
-            vit_string_add(t, "&amp;");
-        else
-            vit_string_add_bytes(t, c, 1);
+    vit_string_add_html(t, visible.text ? visible.text : "");
     t->failed = t->failed || visible.failed;
     vit_string_free(&visible);
 }

@@ -1,8 +1,10 @@
 #include "vit/cli/parts/out_files.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 char *vit_out_file(const char *out, const char *picture) {
     const char *name = vit_path_last(picture), *dot = strrchr(name, '.');
@@ -44,4 +46,22 @@ vit_status vit_out_check(const char *out, int count, char *const *pictures, vit_
     for (size_t i = 0; i < n; i++) vit_free(files[i].file);
     vit_free(files);
     return status;
+}
+
+vit_status vit_own_file(char path[VIT_OWN_PATH], const char *program, vit_error *error) {
+    static const char name[] = "/model.safetensors";
+    const char *place = getenv("TMPDIR");
+    const int length = snprintf(path, VIT_OWN_PATH - sizeof name, "%s/%s-XXXXXX",
+                                place && *place ? place : "/tmp", program);
+    if (length >= VIT_OWN_PATH - (int)sizeof name || !mkdtemp(path))
+        return vit_fail(error, VIT_ERROR_IO, "%s: no directory can be made there: set TMPDIR",
+                        path);
+    memcpy(path + length, name, sizeof name);
+    return VIT_OK;
+}
+
+void vit_own_file_remove(char path[VIT_OWN_PATH]) {
+    unlink(path);
+    *strrchr(path, '/') = '\0';
+    rmdir(path);
 }
