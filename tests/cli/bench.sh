@@ -41,7 +41,8 @@ echo untouched >"$place/other"
 mkdir "$place/tmp"
 TMPDIR=$place/tmp sh -c 'ln -s ../other "$TMPDIR/vit-bench-$$.safetensors" && exec "$@"' sh \
     $bench infer $small --batch 2 --json >"$lines"
-check "infer: follows no link in TMPDIR" "len(r) == 1 and open('$place/other').read() == 'untouched\\n'"
+check "infer: follows no link in TMPDIR" \
+    "len(r) == 1 and open('$place/other').read() == 'untouched\\n'"
 check "infer: leaves nothing there" "len(__import__('os').listdir('$place/tmp')) <= 1"
 
 # Of one picture: 4 x 16 x 16 + 5 x 16 x (48 + 16 + 2 x 16) + 2 x 5 x 5 x 16 + 16 x 3.
