@@ -690,6 +690,16 @@ class vit_set_options(Structure):
     ]
 
 
+class vit_abstain_figures(Structure):
+    _fields_ = [
+        ("images", c_size_t),
+        ("answered", c_size_t),
+        ("right", c_size_t),
+        ("low", c_double),
+        ("high", c_double),
+    ]
+
+
 # name: (result, parameters)
 FUNCTIONS = {
     "vit_version": (c_char_p, []),
@@ -838,4 +848,6 @@ FUNCTIONS = {
         POINTER(vit_error)]),
     "vit_set_rule_free": (None, [c_void_p]),
     "vit_prediction_set": (c_size_t, [c_void_p, POINTER(c_float), POINTER(c_size_t)]),
+    "vit_abstain_thresholds": (c_int, [POINTER(c_double), POINTER(vit_abstain_figures),
+        c_void_p, c_double, c_bool, POINTER(vit_error)]),
 }

@@ -56,7 +56,7 @@ static void count_answers(vit_abstain_figures *f, const vit_calibration *c,
 vit_status vit_abstain_thresholds(double *thresholds, vit_abstain_figures *figures,
                                   const vit_calibration *c, double right, bool by_class,
                                   vit_error *error) {
-    const vit_fpmode host = vit_fpmode_enter();
+    VIT_ENTRY;
     given *answers = vit_alloc(c->images, sizeof *answers);
     vit_status status = VIT_OK;
     char percent[32];
@@ -80,6 +80,5 @@ vit_status vit_abstain_thresholds(double *thresholds, vit_abstain_figures *figur
                           "answers to the %zu calibration pictures are wrong; ask for less",
                           vit_format_fixed(percent, 100 * right, 2), c->images);
     vit_free(answers);
-    vit_fpmode_leave(host);
     return status;
 }

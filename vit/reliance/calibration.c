@@ -112,7 +112,7 @@ static vit_status calibrate(vit_calibration *c, const vit_model *model,
 
 vit_status vit_calibration_new(vit_calibration **out, const vit_model *model,
                                const vit_evaluate_options *options, vit_error *error) {
-    const vit_fpmode host = vit_fpmode_enter();
+    VIT_ENTRY;
     const vit_model_info info = vit_model_describe(model);
     vit_calibration *c = NULL;
     vit_status status = VIT_OK;
@@ -131,7 +131,6 @@ vit_status vit_calibration_new(vit_calibration **out, const vit_model *model,
         *out = c;
     else
         vit_calibration_free(c);
-    vit_fpmode_leave(host);
     return status;
 }
 
@@ -265,7 +264,7 @@ static vit_status check_model(const vit_calibration *c, const char *path, const 
 
 vit_status vit_calibration_load(vit_calibration **out, const char *path, const vit_model *model,
                                 vit_session *session, vit_error *error) {
-    const vit_fpmode host = vit_fpmode_enter();
+    VIT_ENTRY;
     vit_bytes bytes;
     json_t *object = NULL;
     vit_calibration *c = NULL;
@@ -284,7 +283,6 @@ vit_status vit_calibration_load(vit_calibration **out, const char *path, const v
         *out = c;
     else
         vit_calibration_free(c);
-    vit_fpmode_leave(host);
     return status;
 }
 
@@ -302,6 +300,7 @@ static vit_status check_place(const char *path, vit_error *error) {
 }
 
 vit_status vit_calibration_save(const vit_calibration *c, const char *path, vit_error *error) {
+    VIT_ENTRY;
     vit_json_out json = {0};
     char hex[DIGITS + 1];
     vit_json_open(&json, NULL, '{');

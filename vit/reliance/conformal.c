@@ -89,7 +89,7 @@ static vit_status find_thresholds(vit_set_rule *r, double *values, const vit_cal
 
 vit_status vit_set_rule_new(vit_set_rule **out, const vit_calibration *c, const vit_set_options *o,
                             vit_error *error) {
-    const vit_fpmode host = vit_fpmode_enter();
+    VIT_ENTRY;
     vit_status status = VIT_OK;
     vit_set_rule *r = NULL;
     double *values = NULL;
@@ -109,7 +109,6 @@ vit_status vit_set_rule_new(vit_set_rule **out, const vit_calibration *c, const 
         *out = r;
     else
         vit_set_rule_free(r);
-    vit_fpmode_leave(host);
     return status;
 }
 
@@ -123,7 +122,7 @@ void vit_set_rule_free(vit_set_rule *r) {
 /* Classes in the order of their probabilities. By APS and RAPS one is in the set whose score is at
  * most the threshold, and the first one beyond it, with which the sum reaches it. */
 size_t vit_prediction_set(const vit_set_rule *r, const float *probabilities, size_t *set) {
-    const vit_fpmode host = vit_fpmode_enter();
+    VIT_ENTRY;
     const bool sums = r->score != VIT_CONFORMAL_LAC;
     double sum = 0, before = 0;
     size_t count = 0;
@@ -136,6 +135,5 @@ size_t vit_prediction_set(const vit_set_rule *r, const float *probabilities, siz
         before = score;
         if (score <= r->thresholds[k] || reaches) set[count++] = k;
     }
-    vit_fpmode_leave(host);
     return count;
 }
