@@ -26,6 +26,8 @@ const char *vit_finding_name(vit_finding finding) {
 #define AHEAD .25    /* STUCK: less of the way from the largest class's share to all of them */
 #define GAP .03      /* OVERFITTING: share of training pictures - share of held-back ones */
 #define RISE 1.05    /* OVERFITTING: the held-back loss over its lowest value */
+#define LASTS 3      /* OVERFITTING: epochs in a row that must show it */
+#define CALM .5      /* OVERFITTING, during a training: share of the highest learning rate */
 #define GOOD .97     /* UNDERFITTING: a lower share of the training pictures */
 #define SIGMAS 2     /* a gap of more standard errors than this is one */
 #define GAIN .005    /* SHORT: how much the held-back share rose in the last quarter */
@@ -38,27 +40,60 @@ typedef struct figures {
     double rise;       /* the held-back loss over its lowest value so far */
     uint64_t least;    /* the step of that value */
     double gain;       /* of val over the last quarter of the epochs; NaN: too few epochs */
-    double gap_error;  /* standard error of train - val */
+    bool rises;        /* the last LASTS epochs: the loss has risen, and there is a gap */
+    bool gapes;        /* the last LASTS epochs: a wide gap, most of the held-back errors */
     bool stalls;       /* val has been no better for two epochs */
+    bool is_calm;      /* the learning rate has fallen */
 } figures;
+
+static double squared_error(double share, size_t pictures) {
+    return share * (1 - share) / (double)pictures;
+}
+
+/* Whether train - val is larger than chance makes it, and than `least`. */
+static bool has_gap(const vit_facts *facts, const vit_epoch_point *e, double least) {
+    const double error = sqrt(squared_error(e->val_top1, facts->val_images) +
+                              squared_error(e->train_top1, facts->sample));
+    return e->train_top1 - e->val_top1 > fmax(least, SIGMAS * error);
+}
+
+/* The lowest loss of the held-back pictures; *step: when. */
+static double lowest_loss(uint64_t *step, const vit_training_curves *c) {
+    double least = INFINITY;
+    for (size_t i = 0; i < c->epoch_count; i++)
+        if (c->epochs[i].val_loss < least) {
+            least = c->epochs[i].val_loss;
+            *step = c->epochs[i].step;
+        }
+    return least;
+}
+
+/* One epoch alone shows nothing: a high learning rate throws losses and shares up and down. */
+static void note_what_lasts(figures *f, const vit_facts *facts, const vit_training_curves *c,
+                            double least) {
+    f->rises = f->gapes = c->epoch_count >= LASTS;
+    for (size_t i = 0; i < LASTS && i < c->epoch_count; i++) {
+        const vit_epoch_point *e = &c->epochs[c->epoch_count - 1 - i];
+        const bool is_above = e->val_loss > RISE * least;
+        f->rises &= is_above && (isnan(e->train_top1) || has_gap(facts, e, 0));
+        f->gapes &= has_gap(facts, e, fmax(GAP, (1 - e->val_top1) / 2));
+    }
+}
 
 static figures figures_of(const vit_facts *facts, const vit_training_curves *c) {
     const vit_epoch_point *e = c->epochs, *last = &e[c->epoch_count - 1];
     figures f = {.val = last->val_top1, .train = last->train_top1, .gain = NAN, .rise = 1};
-    f.error = sqrt(f.val * (1 - f.val) / (double)facts->val_images);
-    f.gap_error = sqrt(f.error * f.error + f.train * (1 - f.train) / (double)facts->sample);
-    double least = INFINITY, best = -1;
+    f.error = sqrt(squared_error(f.val, facts->val_images));
+    const double least = lowest_loss(&f.least, c);
+    double best = -1;
     size_t best_at = 0;
-    for (size_t i = 0; i < c->epoch_count; i++)
-        if (e[i].val_loss < least) {
-            least = e[i].val_loss;
-            f.least = e[i].step;
-        }
     for (size_t i = 0; i < c->epoch_count; i++)
         if (e[i].val_top1 > best) best = e[best_at = i].val_top1;
     f.stalls = best_at + 2 < c->epoch_count;
     if (least > 0 && isfinite(least)) f.rise = last->val_loss / least;
     if (c->epoch_count >= 4) f.gain = f.val - e[c->epoch_count - 1 - c->epoch_count / 4].val_top1;
+    f.is_calm = c->point_count > 0 && c->points[c->point_count - 1].lr <= CALM * facts->lr;
+    note_what_lasts(&f, facts, c, least);
     return f;
 }
 
@@ -189,10 +224,17 @@ static void add(vit_advice *advice, size_t *count, vit_finding finding, const vi
 
 /* ---- the findings ---- */
 
-/* During a training a gap alone does not count: both shares may still rise. */
+/* It still becomes better, by more than chance. */
+static bool improves(const figures *f) {
+    return f->gain > fmax(GAIN, f->error);
+}
+
+/* While the learning rate is high, the loss is high for that alone, and falls with it: then nothing
+ * is said. Nor is it of a network that is better on pictures it knows but still becomes better on
+ * others. */
 static bool overfits(const figures *f, bool is_over) {
-    if (f->rise > RISE && !(f->train <= f->val)) return true;
-    return f->train - f->val > fmax(GAP, SIGMAS * f->gap_error) && (is_over || f->stalls);
+    if (!is_over && (!f->is_calm || !f->stalls || isnan(f->train))) return false;
+    return f->rises || (f->gapes && !improves(f));
 }
 
 /* It is not good even on its own pictures, and hardly better on them than on others. */
@@ -224,7 +266,7 @@ size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_training
                      "%s of the training pictures are answered right, but only %s of the held-back "
                      "ones.",
                      percent(a, f.train), percent(b, f.val));
-        if (f.rise > RISE)
+        if (f.rises)
             snprintf(why + strlen(why), sizeof why - strlen(why),
                      " The loss of the held-back pictures was lowest after step %llu; now it is %s "
                      "times "
@@ -239,7 +281,7 @@ size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_training
             percent(a, f.train), percent(b, f.val));
         add(advice, &count, VIT_FINDING_UNDERFITTING, facts, why);
     }
-    if (f.gain > fmax(GAIN, f.error) && facts->is_over && !overfits(&f, true)) {
+    if (improves(&f) && facts->is_over && !overfits(&f, true)) {
         snprintf(why, sizeof why,
                  "The last quarter of the training made %s more of the held-back pictures right.",
                  percent(a, f.gain));

@@ -196,12 +196,19 @@ static void hint(vit_run *run, const vit_advice *advice) {
     }
 }
 
-static bool is_told(vit_finding finding) {
+/* --minutes has left fewer epochs than the preset has. That it could be better then is no news. */
+static bool is_cut_short(const vit_run *run) {
+    return run->options->minutes > 0 &&
+           vit_run_epochs(run, run->plan.schedule) < run->preset.recipe.epochs;
+}
+
+static bool is_told(const vit_run *run, vit_finding finding) {
     switch (finding) {
     case VIT_FINDING_OVERFITTING:
+        return true;
     case VIT_FINDING_UNDERFITTING:
     case VIT_FINDING_SHORT:
-        return true;
+        return !is_cut_short(run);
     case VIT_FINDING_STUCK:
     case VIT_FINDING_FEW:
     case VIT_FINDING_FINE:
@@ -221,7 +228,7 @@ static void give_hints(vit_run *run, bool is_over) {
     const size_t count = vit_advise(advice, &facts, &run->monitor.curves);
     for (size_t i = 0; i < count; i++) {
         const vit_finding finding = advice[i].finding;
-        if (!is_told(finding) || run->monitor.hinted & 1U << finding) continue;
+        if (!is_told(run, finding) || run->monitor.hinted & 1U << finding) continue;
         run->monitor.hinted |= 1U << finding;
         hint(run, &advice[i]);
     }
