@@ -4,7 +4,11 @@
 
 #include <string.h>
 
-/* Windows Bitmap: a file header of 14 bytes, a header of one of seven sizes, a palette or masks,
+/* stb_image reads rows of 24 and 32 bits and indices of a full palette. It scales 16 bits otherwise
+ * than Pillow, makes alpha opaque where all of it is 0, and has no run lengths, no OS/2 headers
+ * and no gaps before the rows; indices beyond a palette it takes from uninitialised memory.
+ *
+ * Windows Bitmap: a file header of 14 bytes, a header of one of seven sizes, a palette or masks,
  * rows of 4 n bytes, the lowest first unless the height is negative. Numbers are little-endian. The
  * same variants as by Pillow, with the same pixels. */
 
@@ -68,6 +72,7 @@ typedef struct bmp {
     const uint8_t *palette;
     size_t colors, color_bytes;
     const layout *layout; /* of 16 bits and more */
+    size_t header;        /* bytes of the second header */
     size_t data;          /* the offset of the rows */
 } bmp;
 
@@ -158,6 +163,7 @@ static vit_status read_header(bmp *b) {
                                  "are read",
                                  header);
     if (s->size < FILE_HEADER + header) return vit_source_truncated(s);
+    b->header = header;
     b->data = vit_le32(s->bytes + 10);
     b->width = is_core ? vit_le16(h + 4) : vit_le32(h + 4);
     b->height = is_core ? vit_le16(h + 6) : vit_le32(h + 8);
@@ -219,12 +225,34 @@ static uint8_t *row_of(const bmp *b, const vit_image *out, size_t row) {
     return out->pixels + y * b->width * out->channels;
 }
 
+/* Whether stb_image reads it as Pillow does. It takes the number of colors from where the rows
+ * begin. */
+static bool suits_stb(const bmp *b) {
+    const uint8_t *bytes = b->source->bytes;
+    const bool is_core = b->header == CORE_HEADER;
+    const size_t colors = b->bits <= 8 ? b->colors : 0;
+    return b->compression == PLAIN && b->header != 52 && b->header != OS2_HEADER &&
+           vit_le16(bytes + (is_core ? 22 : 26)) == 1 && vit_le32(bytes + 10) == b->data &&
+           b->data == FILE_HEADER + b->header + 4 * colors &&
+           (b->bits <= 8 ? !is_core && colors == (size_t)1 << b->bits : b->bits != 16);
+}
+
+/* The bytes from one row to the next, of which the last row has `used`. */
+static size_t stride_of(const bmp *b, size_t *used) {
+    *used = (b->width * b->bits + 7) / 8;
+    return (*used + 3) / 4 * 4;
+}
+
+static bool has_rows(const bmp *b) {
+    size_t used;
+    const size_t stride = stride_of(b, &used), size = b->source->size;
+    return b->data <= size && size - b->data >= (b->height - 1) * stride + used;
+}
+
 static vit_status read_rows(const bmp *b, const vit_image *out) {
-    const vit_source *s = b->source;
-    const size_t used = (b->width * b->bits + 7) / 8, stride = (used + 3) / 4 * 4;
-    if (b->data > s->size || s->size - b->data < (b->height - 1) * stride + used)
-        return vit_source_truncated(s);
-    const uint8_t *from = s->bytes + b->data;
+    size_t used;
+    const size_t stride = stride_of(b, &used);
+    const uint8_t *from = b->source->bytes + b->data;
     vit_status status = VIT_OK;
     for (size_t y = 0; y < b->height && status == VIT_OK; y++, from += stride) {
         if (b->layout)
@@ -318,6 +346,8 @@ vit_status vit_bmp_read(vit_image *out, const vit_source *source, bool header) {
     if (status != VIT_OK) return status;
     *out = (vit_image){.width = b.width, .height = b.height};
     if (header) return VIT_OK;
+    if (!compressions[b.compression].has_runs && !has_rows(&b)) return vit_source_truncated(source);
+    if (suits_stb(&b)) return vit_stb_read(out, source, 3);
     const size_t channels = b.layout && b.layout->has_alpha ? 4 : 3;
     status = vit_image_new(out, source->name, b.width, b.height, channels, source->error);
     if (status != VIT_OK) return status;

@@ -3,8 +3,9 @@
  *
  * JPEG: libjpeg-turbo decodes; jpeg.c sets its limits and refuses files that it would repair.
  * PNG: stb_image decodes. It ignores checksums and trusts the size that a file claims, so
- * png_check.c checks the file first, png.c decompresses the pixels with zlib, which checks them,
- * and stb_image may allocate a limited amount only.
+ * png_check.c checks the file first, zlib takes the place of stb_image's decompressor, since it
+ * checks the pixels' checksum and stops where they end (stb.c), and stb_image may allocate a limited
+ * amount only.
  */
 #ifndef VIT_IMAGE_CODEC_CODECS_H
 #define VIT_IMAGE_CODEC_CODECS_H
@@ -54,6 +55,7 @@ typedef struct vit_png {
     size_t transparency_size;
     const uint8_t *data;  /* the first IDAT chunk; the others follow it */
     size_t data_size;     /* of all IDAT chunks together */
+    size_t size;          /* of the file, up to the end of its IEND chunk */
     size_t inflated;      /* bytes of the data when decompressed: filter types and samples */
     unsigned orientation; /* of these: in the eXIf chunk, in a text of EXIF data, in one of XMP */
     unsigned text_orientation, xmp_orientation;
@@ -69,7 +71,7 @@ vit_status vit_png_check(vit_png *out, const uint8_t *bytes, size_t size, const 
 vit_status vit_png_read_text(vit_png *png, const char type[4], const uint8_t *data, size_t size,
                              const char *name, vit_error *error);
 
-/* Decodes the pixels of a file that was checked; as vit_image_decode. */
+/* Decodes the pixels of a file that was checked, whose bytes these are; as vit_image_decode. */
 vit_status vit_png_decode(vit_image *out, const vit_png *png, const uint8_t *bytes,
                           const char *name, vit_error *error);
 
@@ -91,9 +93,17 @@ vit_status vit_jpeg_narrow(vit_jpeg *jpeg, size_t *left, size_t *width, vit_erro
 vit_status vit_jpeg_rows(vit_jpeg *jpeg, uint8_t *rows, size_t count, vit_error *error);
 void vit_jpeg_close(vit_jpeg *jpeg); /* takes NULL */
 
-/* Decodes a PNG that was checked with stb_image, which may allocate `budget` bytes altogether.
- * Errors: FORMAT, MEMORY. */
-vit_status vit_stb_decode(vit_image *out, const uint8_t *bytes, size_t size, size_t budget,
-                          const char *name, vit_error *error);
+/* A file that was checked, for stb_image. */
+typedef struct vit_stb_file {
+    const uint8_t *bytes;
+    size_t size;
+    size_t channels; /* of the picture; 0: those that the file has */
+    size_t budget;   /* bytes that stb_image may allocate altogether */
+    size_t inflated; /* of a PNG: bytes of its data when decompressed */
+} vit_stb_file;
+
+/* Decodes it. Errors: FORMAT, MEMORY. */
+vit_status vit_stb_decode(vit_image *out, const vit_stb_file *file, const char *name,
+                          vit_error *error);
 
 #endif

@@ -5,7 +5,10 @@
 
 #include <string.h>
 
-/* GIF: a screen, blocks, and pictures of palette indices in LZW code. The first picture is read,
+/* Not by stb_image: it takes a picture whose code ends too early for whole, with the background in
+ * place of what is missing, which only decoding the code would show, and forgets the screen's size.
+ *
+ * GIF: a screen, blocks, and pictures of palette indices in LZW code. The first picture is read,
  * on its screen, with the same pixels as by Pillow: where it does not cover the screen, the
  * transparent color, or if there is none the first one. */
 

@@ -255,6 +255,7 @@ vit_status vit_png_check(vit_png *out, const uint8_t *bytes, size_t size, const 
         status = next_chunk(&w, &c);
         if (status == VIT_OK) status = check_chunk(&w, &c);
     }
+    out->size = w.at;
     if (!out->orientation) out->orientation = out->text_orientation;
     if (!out->orientation) out->orientation = out->xmp_orientation;
     if (out->orientation >= VIT_ORIENTATION_UNKNOWN) out->orientation = 0;

@@ -4,7 +4,10 @@
 
 #include <math.h>
 
-/* PBM, PGM and PPM: a header in text, then samples as text (P1 to P3) or as bytes (P4 to P6). They
+/* Binary PGM and PPM up to 255 are read by stb_image. It has no PBM and no text, scales no samples,
+ * and takes two bytes of a sample in the order of the machine instead of the file's.
+ *
+ * PBM, PGM and PPM: a header in text, then samples as text (P1 to P3) or as bytes (P4 to P6). They
  * go from 0 to a number that the header names, and are scaled to 255 as by Pillow. Grey above 255,
  * which Pillow scales to 65535 and then clips, has the upper eight bits, as in other formats. */
 
@@ -106,11 +109,16 @@ static vit_status read_text(vit_image *out, pnm *p, const uint8_t *table) {
     return status;
 }
 
+/* Bytes of a row that is not text. */
+static size_t row_bytes(const pnm *p) {
+    const size_t samples = p->width * p->channels;
+    return p->is_bitmap ? (p->width + 7) / 8 : samples * (p->largest > 255 ? 2 : 1);
+}
+
 static vit_status read_bytes(vit_image *out, const pnm *p, const uint8_t *table) {
     const vit_source *s = p->source;
     const size_t bytes = p->largest > 255 ? 2 : 1, samples = p->width * p->channels;
-    const size_t row = p->is_bitmap ? (p->width + 7) / 8 : samples * bytes;
-    if (p->at > s->size || s->size - p->at < p->height * row) return vit_source_truncated(s);
+    const size_t row = row_bytes(p);
     const uint8_t *from = s->bytes + p->at;
     uint8_t *to = out->pixels;
     for (size_t y = 0; y < p->height; y++, from += row) {
@@ -132,6 +140,9 @@ vit_status vit_pnm_read(vit_image *out, const vit_source *source, bool header) {
     if (status != VIT_OK) return status;
     *out = (vit_image){.width = p.width, .height = p.height};
     if (header) return VIT_OK;
+    if (!p.is_text && (p.at > source->size || source->size - p.at < p.height * row_bytes(&p)))
+        return vit_source_truncated(source);
+    if (!p.is_text && p.largest == 255) return vit_stb_read(out, source, p.channels);
     uint8_t *table = vit_alloc(MAX_SAMPLE + 1, 1);
     if (!table) return vit_fail_memory(source->error, source->name, MAX_SAMPLE + 1);
     make_table(table, &p);

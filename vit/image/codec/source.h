@@ -34,11 +34,11 @@ const vit_format *vit_format_find(const uint8_t *bytes, size_t size);
 /* What a file is that is not read, to follow "the file is"; NULL: nobody knows. */
 const char *vit_format_name(const uint8_t *bytes, size_t size);
 
-/* ---- bmp.c, gif.c, pnm.c, tga.c: read here ---- */
+/* ---- bmp.c, gif.c, pnm.c, tga.c: by stb_image where it gives Pillow's pixels ---- */
 
-/* The formats are simple, and reading them takes no more than checking them for another decoder
- * would: stb_image fills what is missing with zeros, and reads some variants otherwise than Pillow.
- */
+/* stb_image decodes what the readers have checked, since it fills what is missing with zeros, and
+ * refuses no index beyond a palette. The readers decode the variants that it does not read, or
+ * reads otherwise than Pillow; each says which. tests/image/test_stb.c shows them. */
 vit_format_read vit_bmp_read, vit_gif_read, vit_pnm_read, vit_tga_read;
 
 /* Whether the file begins as a PBM, PGM or PPM. */
@@ -47,6 +47,10 @@ bool vit_pnm_recognise(const uint8_t *bytes, size_t size);
 /* Whether the file is a Targa, which has no signature at its beginning: the signature at its end,
  * or a header of which every byte is possible. */
 bool vit_tga_recognise(const uint8_t *bytes, size_t size);
+
+/* Decodes a file that was checked, with these channels; out->width and height say what it must have.
+ * Errors: FORMAT, MEMORY. (stb.c) */
+vit_status vit_stb_read(vit_image *out, const vit_source *s, size_t channels);
 
 /* ---- webp.c, tiff.c, heif.c: by libwebp, libtiff, libheif, where they are installed ---- */
 

@@ -1,9 +1,14 @@
+#include "vit/base/size.h"
 #include "vit/image/codec/source.h"
 #include "vit/image/pixels.h"
 
 #include <string.h>
 
-/* Truevision Targa: a header of 18 bytes, a name, a palette, pixels of 1 to 4 bytes with or without
+/* stb_image reads pixels of 8, 24 and 32 bits. It has no alpha in 16 bits, knows neither rows from
+ * the right nor the extension that says that there is no alpha, skips the wrong bytes before a
+ * palette, and takes its first color for indices beyond it.
+ *
+ * Truevision Targa: a header of 18 bytes, a name, a palette, pixels of 1 to 4 bytes with or without
  * run lengths, and in version 2 a footer. Numbers are little-endian. The same variants as by
  * Pillow, with the same pixels. */
 
@@ -113,6 +118,19 @@ static vit_status read_palette(tga *t, const uint8_t *header) {
     return VIT_OK;
 }
 
+/* Whether stb_image reads it as Pillow does. */
+static bool suits_stb(const tga *t) {
+    if (t->flags & FROM_RIGHT) return false;
+    switch (t->kind) {
+    case PALETTE:
+        return t->first_color == 0 && t->colors == 256 && t->color_bytes >= 3;
+    case COLOR:
+        return !t->palette && t->bytes >= 3 && !(t->bytes == 4 && t->is_opaque);
+    default:
+        return !t->palette;
+    }
+}
+
 /* In version 2 an extension may say that the fourth sample is not alpha. */
 static bool is_opaque(const vit_source *s) {
     if (!has_footer(s->bytes, s->size)) return false;
@@ -147,20 +165,40 @@ static vit_status read_header(tga *t) {
 
 /* Runs begin with a byte: the highest bit says that one pixel is repeated, the others are its
  * number less 1. */
-static vit_status read_pixels(vit_image *out, const tga *t) {
+static size_t run_length(uint8_t head) {
+    return (head & 0x7fU) + 1;
+}
+
+static bool repeats_one(uint8_t head) {
+    return (head & 0x80) != 0;
+}
+
+/* Whether the file does not end before its picture does. */
+static bool has_pixels(const tga *t) {
     const vit_source *s = t->source;
+    size_t at = t->data, left = t->width * t->height;
+    if (at > s->size) return false;
+    if (!t->has_runs) return (s->size - at) / t->bytes >= left;
+    while (left > 0) {
+        if (at >= s->size) return false;
+        const uint8_t head = s->bytes[at++];
+        const size_t count = vit_min(run_length(head), left);
+        at += (repeats_one(head) ? 1 : count) * t->bytes;
+        left -= count;
+    }
+    return at <= s->size;
+}
+
+static vit_status read_pixels(vit_image *out, const tga *t) {
     const size_t count = t->width * t->height;
-    if (t->data > s->size) return vit_source_truncated(s);
-    const uint8_t *from = s->bytes + t->data, *end = s->bytes + s->size;
+    const uint8_t *from = t->source->bytes + t->data;
     size_t left = 0; /* in the run */
     bool repeats = false;
     for (size_t i = 0; i < count; i++) {
         if (t->has_runs && left == 0) {
-            if (from == end) return vit_source_truncated(s);
-            repeats = (*from & 0x80) != 0;
-            left = (*from++ & 0x7fU) + 1;
+            repeats = repeats_one(*from);
+            left = run_length(*from++);
         }
-        if ((size_t)(end - from) < t->bytes) return vit_source_truncated(s);
         const vit_status status = put_pixel(t, i, out->pixels, from);
         if (status != VIT_OK) return status;
         if (t->has_runs) left--;
@@ -175,6 +213,8 @@ vit_status vit_tga_read(vit_image *out, const vit_source *source, bool header) {
     if (status != VIT_OK) return status;
     *out = (vit_image){.width = t.width, .height = t.height};
     if (header) return VIT_OK;
+    if (!has_pixels(&t)) return vit_source_truncated(source);
+    if (suits_stb(&t)) return vit_stb_read(out, source, t.channels);
     status = vit_image_new(out, source->name, t.width, t.height, t.channels, source->error);
     return status == VIT_OK ? read_pixels(out, &t) : status;
 }
