@@ -34,7 +34,11 @@ endif
 endif
 BUILD  ?= build
 CFLAGS ?= -O2 -g
-PKGS    = stb libjpeg jansson zlib
+
+# JPEG=no leaves out libjpeg-turbo: stb_image reads JPEGs, with pixels that differ by some levels from
+# those of Pillow, and does not notice all damage (vit/image/codec/jpeg_stb.c).
+JPEG   ?= yes
+PKGS    = stb $(if $(filter yes,$(JPEG)),libjpeg) jansson zlib
 
 # What this compiler makes programs for. A Mac's clang has no OpenMP; threads are POSIX's there.
 ifndef TRIPLE
@@ -73,11 +77,12 @@ STRIP ?= strip
 WEBP   ?= $(shell pkg-config --exists libwebp libwebpdemux && echo yes)
 TIFF   ?= $(shell pkg-config --exists 'libtiff-4 >= 4.5' && echo yes)
 HEIF   ?= $(shell pkg-config --exists 'libheif >= 1.15' && echo yes)
-CODECS  = $(strip $(foreach name,WEBP TIFF HEIF,$(if $(filter yes,$($(name))),$(name))))
+CODECS  = $(strip $(foreach name,JPEG WEBP TIFF HEIF,$(if $(filter yes,$($(name))),$(name))))
 CODEC_PKGS = $(if $(filter WEBP,$(CODECS)),libwebp libwebpdemux) \
   $(if $(filter TIFF,$(CODECS)),libtiff-4) $(if $(filter HEIF,$(CODECS)),libheif)
-CODEC_LIBS = $(if $(CODECS),$(shell pkg-config --libs $(CODEC_PKGS)))
-CODEC_CFLAGS = $(CODECS:%=-DVIT_%) $(if $(CODECS),$(shell pkg-config --cflags $(CODEC_PKGS)))
+CODEC_LIBS = $(if $(strip $(CODEC_PKGS)),$(shell pkg-config --libs $(CODEC_PKGS)))
+CODEC_CFLAGS = $(CODECS:%=-DVIT_%) \
+  $(if $(strip $(CODEC_PKGS)),$(shell pkg-config --cflags $(CODEC_PKGS)))
 
 ifneq ($(shell pkg-config --exists $(PKGS) && echo yes),yes)
 ifeq ($(filter clean,$(MAKECMDGOALS)),)
@@ -121,6 +126,7 @@ endif
 # What another build has; the codecs whose library is left out.
 WITHOUT  = vit/cluster/wire_% vit/cluster/watch.c \
   $(if $(filter windows,$(SYSTEM)),vit/base/secret.c) \
+  vit/image/codec/jpeg$(if $(filter JPEG,$(CODECS)),_stb).c \
   $(if $(filter WEBP,$(CODECS)),,vit/image/codec/webp.c) \
   $(if $(filter TIFF,$(CODECS)),,vit/image/codec/tiff.c) \
   $(if $(filter HEIF,$(CODECS)),,vit/image/codec/heif.c)

@@ -1,5 +1,10 @@
 #include "vit/base/build.h"
 
+#ifdef VIT_JPEG
+#define JPEG "JPEG"
+#else
+#define JPEG "JPEG (by stb_image)"
+#endif
 #ifdef VIT_WEBP
 #define WEBP ", WebP"
 #else
@@ -17,5 +22,5 @@
 #endif
 
 const char *vit_picture_formats(void) {
-    return "PNG, JPEG, BMP, GIF, PNM, TGA" WEBP TIFF HEIF;
+    return "PNG, " JPEG ", BMP, GIF, PNM, TGA" WEBP TIFF HEIF;
 }

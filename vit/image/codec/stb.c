@@ -44,6 +44,9 @@ static void *reallocate(void *old, size_t old_bytes, size_t bytes) {
 
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
+#ifndef VIT_JPEG
+#define STBI_ONLY_JPEG /* for jpeg_stb.c */
+#endif
 #define STBI_ONLY_PNG
 #define STBI_ONLY_BMP
 #define STBI_ONLY_TGA
