@@ -21,6 +21,14 @@ check "too few are refused" refuses 1 'two.txt has 2 names, the model 5 classes'
 check "a file that is missing" refuses 1 'absent.txt' \
     vit-evaluate --model "$published/timm_deit3" --labels absent.txt --data digits
 
+# ---- VIT_PARALLEL ----
+
+logits="vit-classify --model $published/timm_deit3 --logits --threads 2"
+check "VIT_PARALLEL=always: the same logits" \
+    sh -c "$logits '$picture' >one; VIT_PARALLEL=always $logits '$picture' >two; cmp one two"
+check "another word is refused" refuses 2 'VIT_PARALLEL is "never", expected always' \
+    env VIT_PARALLEL=never vit-classify "$picture"
+
 # ---- vit-evaluate: files ----
 
 vit-train --data digits --steps 40 --batch 32 --out digits.safetensors >/dev/null 2>&1

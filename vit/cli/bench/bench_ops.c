@@ -1,8 +1,9 @@
 /* The operators of a network, with the shapes of a slice of a training batch, on one thread: what a
- * thread of a training does between two barriers. */
+ * thread of a training does between two barriers. And attention for one picture on two threads. */
 #include "vit/base/arena.h"
 #include "vit/base/random.h"
 #include "vit/base/size.h"
+#include "vit/base/sys.h"
 #include "vit/cli/bench/bench.h"
 #include "vit/ops/activation.h"
 #include "vit/ops/attention.h"
@@ -14,6 +15,8 @@
 #include "vit/ops/patch.h"
 #include "vit/train/step/lanes.h"
 #include <stdio.h>
+
+enum { THREADS = 2 }; /* of attention for one picture */
 
 typedef struct operands {
     const vit_config *config;
@@ -97,6 +100,14 @@ static void attention_forward(void *context) {
                           o->scratch);
 }
 
+/* As in an answer, which does not keep the weights of attention. */
+static void attention_answer(void *context) {
+    const operands *o = context;
+    const size_t d = o->config->dim;
+    vit_attention_forward(&o->exec, o->y, NULL, o->x, o->x + d, o->x + 2 * d, &o->attention,
+                          o->scratch);
+}
+
 static void attention_backward(void *context) {
     const operands *o = context;
     const size_t d = o->config->dim;
@@ -132,7 +143,7 @@ static void carve(operands *o, vit_arena *arena) {
     float **arrays[] = {&o->x, &o->y, &o->d_x, &o->d_y, &o->residual};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i] = vit_arena_floats(arena, values);
-    o->exec.room = vit_arena_floats(arena, VIT_GEMM_ROOM);
+    o->exec.room = vit_arena_floats(arena, THREADS * VIT_GEMM_ROOM);
     o->weight = vit_arena_floats(arena, wide * wide);
     o->d_weight = vit_arena_floats(arena, wide * wide);
     o->packed = vit_arena_floats(arena, vit_packed_size(wide, wide));
@@ -141,7 +152,7 @@ static void carve(operands *o, vit_arena *arena) {
     o->stats.mean = vit_arena_floats(arena, o->rows);
     o->stats.rstd = vit_arena_floats(arena, o->rows);
     o->p = vit_arena_floats(arena, o->rows * c->heads * vit_padded(vit_config_tokens(c)));
-    o->scratch = vit_arena_floats(arena, vit_attention_scratch(&o->attention, true));
+    o->scratch = vit_arena_floats(arena, THREADS * vit_attention_scratch(&o->attention, true));
     o->norm = (vit_norm){.dim = d, .eps = 1e-6f, .gamma = o->weight, .beta = o->bias};
     o->norm_gradient = (vit_norm_gradient){o->d_weight, o->d_bias};
 }
@@ -257,6 +268,72 @@ static void measure_rows(const bench *b, operands *o) {
     measure(b, o, "gelu backward", shape, gelu_backward, 0, 4 * wide);
 }
 
+/* ---- attention for one picture: its heads on two threads ---- */
+
+#define TURNS 10
+#define TURN_SECONDS .1
+
+typedef struct turn {
+    bench_run *run;
+    operands *o;
+    double best; /* seconds */
+} turn;
+
+/* The fastest run counts: of two threads each needs a processor at the same time, which another
+ * program may have. */
+static void take_turn(void *context) {
+    turn *t = context;
+    const double start = vit_clock();
+    while (vit_clock() - start < TURN_SECONDS) {
+        const double before = vit_clock();
+        t->run(t->o);
+        const double seconds = vit_clock() - before;
+        if (t->best == 0 || seconds < t->best) t->best = seconds;
+    }
+}
+
+static void do_nothing(size_t index, int thread, void *context) {
+    (void)index;
+    (void)thread;
+    (void)context;
+}
+
+/* What it takes to hand work to a thread and to wait for it. */
+static void hand_over(void *context) {
+    vit_parallel(THREADS, THREADS, do_nothing, context);
+}
+
+static vit_status measure_heads(const bench *b, vit_error *error) {
+    bench one = *b;
+    operands o;
+    vit_arena arena;
+    one.batch = 1;
+    const vit_status status = make_operands(&o, &one, &arena, error);
+    if (status != VIT_OK) return status;
+    const vit_attention_shape *s = &o.attention;
+    const double multiply_adds = 2. * (double)(s->heads * s->queries * s->keys * s->head_dim);
+    turn alone = {attention_answer, &o, 0}, both = alone, hand = {hand_over, NULL, 0};
+    for (int i = 0; i < TURNS; i++) {
+        o.exec.threads = 1;
+        take_turn(&alone);
+        o.exec.threads = THREADS;
+        vit_with_team(THREADS, take_turn, &both);
+        vit_with_team(THREADS, take_turn, &hand);
+    }
+    const turn *const turns[] = {&alone, &both};
+    for (int i = 0; i < 2; i++) {
+        bench_line line = {.what = i == 0 ? "attention, one picture" : "its heads on two threads",
+                           .flop = 2 * multiply_adds,
+                           .seconds = turns[i]->best};
+        snprintf(line.detail, sizeof line.detail, "%zu heads of %zux%zu", s->heads, s->queries,
+                 s->head_dim);
+        bench_print(b, &line);
+    }
+    bench_print(b, &(bench_line){.what = "work handed over", .seconds = hand.best});
+    vit_arena_free(&arena);
+    return VIT_OK;
+}
+
 vit_status bench_ops(const bench *b, vit_error *error) {
     operands o;
     vit_arena arena;
@@ -277,5 +354,6 @@ vit_status bench_ops(const bench *b, vit_error *error) {
     snprintf(shape, sizeof shape, "%zu of %zu classes", o.samples, c->classes);
     measure(b, &o, "loss", shape, loss, 0, 2. * (double)(o.samples * c->classes));
     vit_arena_free(&arena);
-    return bench_optimiser(b, error);
+    status = measure_heads(b, error);
+    return status == VIT_OK ? bench_optimiser(b, error) : status;
 }

@@ -186,6 +186,16 @@ static int check_cpu(const vit_command *command) {
         word);
 }
 
+/* A usage error if VIT_PARALLEL (vit/ops/exec.c) is another word than its own. */
+static int check_parallel(const vit_command *command) {
+    const char *word = getenv("VIT_PARALLEL");
+    if (!word || *word == '\0' || strcmp(word, "always") == 0) return VIT_EXIT_OK;
+    return vit_say_usage(command,
+                         "the environment variable VIT_PARALLEL is \"%s\", expected always: "
+                         "threads within every operator, however small it is",
+                         word);
+}
+
 static vit_precision asked_precision(const vit_model_choice *from) {
     return from->precision.given ? (vit_precision)from->precision.value : VIT_PRECISION_F32;
 }
@@ -279,6 +289,7 @@ bool vit_program_start(const vit_command *command, void *settings, int *argc, ch
     }
     vit_offer_models();
     *exit_status = check_cpu(command);
+    if (*exit_status == VIT_EXIT_OK) *exit_status = check_parallel(command);
     if (*exit_status == VIT_EXIT_OK) *exit_status = assume_cache(command);
     if (*exit_status == VIT_EXIT_OK) check_threads(command, settings);
     return *exit_status == VIT_EXIT_OK;
