@@ -184,7 +184,7 @@ if [ -f "$data/mnist/train-labels-idx1-ubyte.gz" ]; then
         vit-train --data damaged $fast
 else
     number=$((number + 1))
-    echo "ok $number - damaged labels # SKIP MNIST is absent: set VIT_DATA"
+    echo "ok $number - damaged labels # SKIP MNIST is absent: scripts/fetch-data mnist"
 fi
 
 echo "1..$number"

@@ -43,5 +43,5 @@ export VIT_DATA
 if [ -d "$VIT_DATA/cifar10" ]; then
     check "the best preset for a week" picks cifar10-best 10000
 else
-    skips "the best preset for a week" "CIFAR-10 is absent: set VIT_DATA"
+    skips "the best preset for a week" "CIFAR-10 is absent: scripts/fetch-data cifar10"
 fi

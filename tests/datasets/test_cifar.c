@@ -90,7 +90,7 @@ static void test_published(void **state) {
     vit_dataset set;
     snprintf(path, sizeof path, "%s/cifar10", root != NULL ? root : "../shared/data");
     if (vit_path_look(path) != VIT_PATH_DIRECTORY) {
-        print_message("%s is absent: set VIT_DATA\n", path);
+        print_message("%s is absent: scripts/fetch-data cifar10\n", path);
         skip();
     }
     open_set(&set, path, &both);

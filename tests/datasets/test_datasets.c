@@ -101,7 +101,7 @@ static void need_published(char path[512], const char *name) {
     const char *root = getenv("VIT_DATA");
     snprintf(path, 512, "%s/%s", root != NULL ? root : "../shared/data", name);
     if (vit_path_look(path) == VIT_PATH_DIRECTORY) return;
-    print_message("%s is absent: set VIT_DATA\n", path);
+    print_message("%s is absent: scripts/fetch-data %s\n", path, name);
     skip();
 }
 

@@ -1,7 +1,7 @@
 /* Decodes arbitrary bytes and prepares what comes out as 28 x 28 pixels, by resizing and as a
  * digit; then both in one, which must give the same.
  *
- *     make fuzz && build/fuzz/fuzz_image -max_len=65536 CORPUS ../shared/images/pngsuite
+ *     make fuzz && build/fuzz/fuzz_image -max_len=65536 CORPUS tests/fixtures/images/pngsuite
  *
  * Seeds of the other formats: the files in tests/fixtures/formats.gz (make_formats.py says how they
  * lie there).

@@ -44,15 +44,6 @@ vit_bytes read_fixture(const char *name) {
     return bytes;
 }
 
-void shared_image_path(char path[512], const char *name) {
-    const char *data = getenv("VIT_DATA");
-    snprintf(path, 512, "%s/../images/%s", data ? data : "../shared/data", name);
-}
-
-bool file_exists(const char *path) {
-    return access(path, R_OK) == 0;
-}
-
 size_t parse_hex(const char *hex, uint8_t *bytes, size_t limit) {
     size_t count = 0;
     unsigned value = 0;

@@ -18,10 +18,6 @@ uint32_t picture_crc(const vit_image *image);
 FILE *open_fixture(const char *name);
 vit_bytes read_fixture(const char *name);
 
-/* path: $VIT_DATA/../images/NAME, of a file that is not part of the project. */
-void shared_image_path(char path[512], const char *name);
-bool file_exists(const char *path);
-
 /* bytes [limit]: of hex, two digits for each; returns how many. */
 size_t parse_hex(const char *hex, uint8_t *bytes, size_t limit);
 
