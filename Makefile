@@ -35,8 +35,8 @@ endif
 BUILD  ?= build
 CFLAGS ?= -O2 -g
 
-# JPEG=no leaves out libjpeg-turbo: stb_image reads JPEGs, with pixels that differ by some levels from
-# those of Pillow, and does not notice all damage (vit/image/codec/jpeg_stb.c).
+# JPEG=no leaves out libjpeg-turbo: stb_image reads JPEGs, with pixels that differ by some levels
+# from those of Pillow, and does not notice all damage (vit/image/codec/jpeg_stb.c).
 JPEG   ?= yes
 PKGS    = stb $(if $(filter yes,$(JPEG)),libjpeg) jansson zlib
 
@@ -232,7 +232,7 @@ build/lecture.safetensors: | $(BUILD)/bin/vit-train
 endif
 
 # One instruction set per file; the compiler may use it there and nowhere else.
-KERNEL_FLAGS = -O3
+KERNEL_FLAGS ?= -O3
 $(BUILD)/obj/vit/kernels/%.o: EXTRA = $(KERNEL_FLAGS)
 $(BUILD)/obj/vit/kernels/%_avx2.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx2 -mfma)
 $(BUILD)/obj/vit/kernels/%_avx512.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx512f \

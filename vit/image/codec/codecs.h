@@ -4,8 +4,8 @@
  * JPEG: libjpeg-turbo decodes; jpeg.c sets its limits and refuses files that it would repair.
  * PNG: stb_image decodes. It ignores checksums and trusts the size that a file claims, so
  * png_check.c checks the file first, zlib takes the place of stb_image's decompressor, since it
- * checks the pixels' checksum and stops where they end (stb.c), and stb_image may allocate a limited
- * amount only.
+ * checks the pixels' checksum and stops where they end (stb.c), and stb_image may allocate a
+ * limited amount only.
  */
 #ifndef VIT_IMAGE_CODEC_CODECS_H
 #define VIT_IMAGE_CODEC_CODECS_H

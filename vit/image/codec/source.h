@@ -48,8 +48,8 @@ bool vit_pnm_recognise(const uint8_t *bytes, size_t size);
  * or a header of which every byte is possible. */
 bool vit_tga_recognise(const uint8_t *bytes, size_t size);
 
-/* Decodes a file that was checked, with these channels; out->width and height say what it must have.
- * Errors: FORMAT, MEMORY. (stb.c) */
+/* Decodes a file that was checked, with these channels; out->width and height say what it must
+ * have. Errors: FORMAT, MEMORY. (stb.c) */
 vit_status vit_stb_read(vit_image *out, const vit_source *s, size_t channels);
 
 /* ---- webp.c, tiff.c, heif.c: by libwebp, libtiff, libheif, where they are installed ---- */
