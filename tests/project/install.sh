@@ -97,7 +97,7 @@ compile() {
 for kind in shared static; do
     option=
     [ $kind = shared ] || option=--static
-    for example in classify train; do
+    for example in classify evaluate train; do
         check "$example.c, $kind" compile $example-$kind "$tree/examples/$example.c" $option
     done
 done
@@ -114,6 +114,8 @@ check "no steps are a usage error" refuses 2 '^usage: train' ./train-shared none
 
 "$BUILD/bin/vit-train" --data digits --steps 20 --batch 32 --out digits.safetensors >log 2>&1
 "$BUILD/examples/draw_digit" digit.png 18 >>log 2>&1
+check "evaluate says the accuracy" writes '^right: [0-9]* of 2000 pictures, [0-9.]* %$' \
+    ./evaluate-shared digits.safetensors digits
 check "draw_digit --help" sh -c "'$BUILD/examples/draw_digit' --help | grep -q '^usage: draw_digit'"
 check "draw_digit: no file is called as an option" \
     sh -c "! '$BUILD/examples/draw_digit' --png 2>said && [ ! -e ./--png ]"
