@@ -119,9 +119,23 @@ static void survives_every_changed_byte(void **state) {
     assert_true(refused > 100);
 }
 
+/* A Huffman table of 16 x 255 codes, for which stb_image has no room. */
+static void refuses_impossible_tables(void **state) {
+    vit_bytes bytes = load("grey");
+    vit_image image;
+    vit_error error;
+    uint8_t *table = bytes.data;
+    while (table[0] != 0xff || table[1] != DHT) table++;
+    memset(table + 5, 0xff, 16);
+    assert_int_equal(decode_bytes(&image, bytes.data, bytes.size, &error), VIT_ERROR_FORMAT);
+    assert_non_null(strstr(error.message, "Huffman table"));
+    vit_free(bytes.data);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_near_to_pillow), cmocka_unit_test(reads_the_orientation),
-        cmocka_unit_test(refuses_every_prefix), cmocka_unit_test(survives_every_changed_byte)};
+        cmocka_unit_test(refuses_every_prefix), cmocka_unit_test(refuses_impossible_tables),
+        cmocka_unit_test(survives_every_changed_byte)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

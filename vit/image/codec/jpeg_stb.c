@@ -51,6 +51,20 @@ static vit_status read_frame(jpeg_file *f, unsigned marker, const uint8_t *p, si
     return status;
 }
 
+/* stb_image writes past its table if there are more than 256 codes. */
+static vit_status check_tables(const vit_source *s, const uint8_t *p, size_t size) {
+    enum { HEAD = 17, MAX_CODES = 256 };
+    while (size > 0) {
+        size_t codes = 0;
+        for (size_t i = 1; i < HEAD && size >= HEAD; i++) codes += p[i];
+        if (size < HEAD || codes > MAX_CODES || size - HEAD < codes)
+            return vit_source_corrupt(s, "a Huffman table has impossible lengths");
+        p += HEAD + codes;
+        size -= HEAD + codes;
+    }
+    return VIT_OK;
+}
+
 static void read_orientation(jpeg_file *f, const uint8_t *p, size_t size) {
     static const char label[] = "http://ns.adobe.com/xap/1.0/";
     const uint8_t *tiff;
@@ -92,6 +106,7 @@ static vit_status read_segments(jpeg_file *f) {
         if (s->size - at < size) return vit_source_truncated(s);
         const uint8_t *p = s->bytes + at + 2;
         if (is_frame(marker)) status = read_frame(f, marker, p, size - 2);
+        if (marker == DHT) status = check_tables(s, p, size - 2);
         if (marker == APP1) read_orientation(f, p, size - 2);
         at += size;
         if (marker == SOS && ++scans > MAX_SCANS)

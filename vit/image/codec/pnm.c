@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* Binary PGM and PPM up to 255 are read by stb_image. It has no PBM and no text, scales no samples,
- * and takes two bytes of a sample in the order of the machine instead of the file's.
+ * and reads past its memory where samples have two bytes, which it takes in the machine's order.
  *
  * PBM, PGM and PPM: a header in text, then samples as text (P1 to P3) or as bytes (P4 to P6). They
  * go from 0 to a number that the header names, and are scaled to 255 as by Pillow. Grey above 255,
