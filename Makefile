@@ -255,6 +255,8 @@ $(BUILD)/obj/vit/kernels/%_bf16_reference.o: EXTRA = $(if $(ARM64),,$(KERNEL_FLA
 # bits than a number has, of zero. Resampling, max pooling and the search of ink are inner loops.
 $(BUILD)/obj/vit/image/codec/%.o $(BUILD)/obj/vit/base/build.o: EXTRA = $(CODEC_CFLAGS)
 $(BUILD)/obj/vit/image/codec/stb.o: EXTRA = -fwrapv -fno-sanitize=shift $(CODEC_CFLAGS)
+$(BUILD)/obj/tests/image/test_stb.o $(BUILD)/obj/tests/image/test_jpeg_stb.o: \
+  EXTRA = -Wno-unused-parameter -fwrapv -fno-sanitize=shift
 $(BUILD)/obj/vit/image/resize.o $(BUILD)/obj/vit/ops/pool.o \
   $(BUILD)/obj/vit/train/augment/augment.o: EXTRA = -O3
 $(BUILD)/obj/vit/image/digit/%.o: EXTRA = -O3
