@@ -58,8 +58,7 @@ static void reads_jpeg_as_pillow_does(void **state) {
     char line[256];
     size_t decoded = 0, refused = 0;
     FILE *file = open_fixture("images_jpeg.txt");
-    while (fgets(line, sizeof line, file))
-        check_line(line, &decoded, &refused);
+    while (fgets(line, sizeof line, file)) check_line(line, &decoded, &refused);
     fclose(file);
     assert_int_equal(refused, 0);
     assert_int_equal(decoded, 8);
