@@ -266,6 +266,8 @@ typedef struct vit_picture {
     size_t size;
     const uint8_t *pixels; /* in place of a file; or NULL */
     size_t width, height, channels, stride;
+    bool is_regular_file; /* a pipe or device of this name is refused instead of waited for: for
+                             names that somebody else has written */
 } vit_picture;
 
 /* vit_prepare_memory for any picture, and in two forms, either of which may be NULL: `pixels` as

@@ -165,6 +165,7 @@ class vit_picture(Structure):
         ("height", c_size_t),
         ("channels", c_size_t),
         ("stride", c_size_t),
+        ("is_regular_file", c_bool),
     ]
 
 

@@ -3,6 +3,8 @@
 #include "vit/api/words.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/parallel.h"
+#include "vit/base/sys.h"
+#include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/weights/published.h"
 #include "vit/words.h"
@@ -313,6 +315,19 @@ static vit_status prepare_pixels(vit_image *ready, const vit_model *m, const vit
     return vit_fail_prefix(error, status, p->name ? p->name : "the picture");
 }
 
+static vit_status prepare_regular(vit_image *ready, const vit_model *m, const vit_kernels *kernels,
+                                  const vit_picture *p, vit_error *error) {
+    const vit_config *c = &m->file.config;
+    vit_bytes file;
+    vit_status status = vit_read_regular(&file, p->name, VIT_IMAGE_MAX_FILE, error);
+    if (status == VIT_OK)
+        status = vit_preprocess_bytes(ready, file.data, file.size, p->name,
+                                      &m->file.preprocessing, c->height, c->width, c->channels,
+                                      kernels, error);
+    vit_free(file.data);
+    return status;
+}
+
 vit_status vit_model_prepare(vit_image *ready, const vit_model *m, const vit_kernels *kernels,
                              const vit_picture *p, vit_error *error) {
     const vit_config *c = &m->file.config;
@@ -323,6 +338,8 @@ vit_status vit_model_prepare(vit_image *ready, const vit_model *m, const vit_ker
         return vit_fail(error, VIT_ERROR_ARGUMENT, "a picture has no path, no bytes and no pixels");
     if (p->pixels)
         status = prepare_pixels(ready, m, kernels, p, error);
+    else if (!p->bytes && p->is_regular_file)
+        status = prepare_regular(ready, m, kernels, p, error);
     else if (p->bytes)
         status = vit_preprocess_bytes(ready, p->bytes, p->size, p->name, list, c->height, c->width,
                                       c->channels, kernels, error);

@@ -105,14 +105,16 @@ static vit_status check_kind(const struct stat *info, const char *path, bool pip
     return VIT_OK;
 }
 
-/* Checks the kind of file before it opens it, since opening a device may have effects. */
+/* Checks the kind of file before it opens it, since opening a device may have effects. What was a
+ * regular file then is opened without waiting: it may have become a pipe that nobody writes to. */
 static vit_status open_for_reading(int *fd, struct stat *info, const char *path, bool pipes,
                                    vit_error *error) {
     *fd = -1;
     if (stat(path, info) != 0) return vit_fail_errno(error, errno, "cannot open %s", path);
     vit_status status = check_kind(info, path, pipes, error);
     if (status != VIT_OK) return status;
-    int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    pipes = S_ISFIFO(info->st_mode);
+    int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (pipes ? 0 : O_NONBLOCK));
     if (opened < 0 || fstat(opened, info) != 0)
         status = vit_fail_errno(error, errno, "cannot open %s", path);
     else
@@ -174,26 +176,44 @@ static vit_status read_all(vit_bytes *out, int fd, size_t expected, const char *
     return status;
 }
 
-vit_status vit_read_file(vit_bytes *out, const char *path, size_t limit, vit_error *error) {
-    *out = (vit_bytes){0};
-    bool standard = strcmp(path, "-") == 0;
-    const char *name = standard ? "standard input" : path;
-    int fd = STDIN_FILENO;
-    struct stat info = {0};
+/* Reads what was opened, whose kind `info` has, or standard input. */
+static vit_status read_opened(vit_bytes *out, int fd, const struct stat *info, const char *name,
+                              size_t limit, vit_error *error) {
     vit_status status = VIT_OK;
-    if (!standard) status = open_for_reading(&fd, &info, path, true, error);
-    bool regular = S_ISREG(info.st_mode);
-    size_t expected = regular ? (size_t)info.st_size : 65536;
-    if (status == VIT_OK && regular && (uint64_t)info.st_size > limit)
+    const bool regular = S_ISREG(info->st_mode);
+    const size_t expected = regular ? (size_t)info->st_size : 65536;
+    *out = (vit_bytes){0};
+    if (regular && (uint64_t)info->st_size > limit)
         status = vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s has %zu bytes, expected at most %zu",
                           name, expected, limit);
     if (status == VIT_OK) status = read_all(out, fd, expected, name, limit, error);
-    if (!standard && fd >= 0) close(fd);
     if (status != VIT_OK) {
         vit_free(out->data);
         *out = (vit_bytes){0};
     }
     return status;
+}
+
+static vit_status read_named(vit_bytes *out, const char *path, bool pipes, size_t limit,
+                             vit_error *error) {
+    int fd;
+    struct stat info;
+    *out = (vit_bytes){0};
+    vit_status status = open_for_reading(&fd, &info, path, pipes, error);
+    if (status == VIT_OK) status = read_opened(out, fd, &info, path, limit, error);
+    if (fd >= 0) close(fd);
+    return status;
+}
+
+vit_status vit_read_file(vit_bytes *out, const char *path, size_t limit, vit_error *error) {
+    const struct stat unknown = {0};
+    if (strcmp(path, "-") == 0)
+        return read_opened(out, STDIN_FILENO, &unknown, "standard input", limit, error);
+    return read_named(out, path, true, limit, error);
+}
+
+vit_status vit_read_regular(vit_bytes *out, const char *path, size_t limit, vit_error *error) {
+    return read_named(out, path, false, limit, error);
 }
 
 vit_status vit_file_open(int *file, uint64_t *size, const char *path, vit_error *error) {
@@ -319,6 +339,12 @@ vit_path_kind vit_path_look(const char *path) {
 bool vit_path_is_link(const char *path) {
     struct stat info;
     return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
+char *vit_path_real(const char *path) {
+    char *real = realpath(path, NULL), *copy = real ? vit_strdup(real) : NULL;
+    free(real);
+    return copy;
 }
 
 void vit_path_name(char *name, size_t size, const char *path) {

@@ -62,6 +62,10 @@ typedef struct vit_bytes {
  * read; VIT_ERROR_UNSUPPORTED for larger ones. */
 vit_status vit_read_file(vit_bytes *out, const char *path, size_t limit, vit_error *error);
 
+/* The same for a regular file alone, which is opened without waiting: a pipe that is named, or that
+ * was put in its place, is refused. "-" is a name. For names that somebody else has written. */
+vit_status vit_read_regular(vit_bytes *out, const char *path, size_t limit, vit_error *error);
+
 /* Opens a regular file for reading parts of it, by any threads at once; *size = its bytes. Closed
  * by vit_file_close. */
 vit_status vit_file_open(int *file, uint64_t *size, const char *path, vit_error *error);
@@ -93,6 +97,10 @@ vit_status vit_path_exists(bool *exists, const char *path, vit_error *error);
 bool vit_path_same(const char *a, const char *b); /* both exist and are the same file */
 
 bool vit_path_is_link(const char *path); /* a symbolic one */
+
+/* The absolute path of what a path leads to, without links, "." and "..", freed by vit_free; NULL
+ * if there is nothing, or no memory. */
+char *vit_path_real(const char *path);
 
 /* Whether the path is a symbolic link to a folder that it lies in, so that a walk that follows it
  * would come back. */

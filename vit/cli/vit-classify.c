@@ -359,7 +359,7 @@ static vit_status answer_window(classifier *c, vit_error *error) {
 /* Adds a picture to the window; takes ownership of `name`. If *problem says that it is none, it is
  * answered with that, after the window. */
 static vit_status add_picture(classifier *c, char *name, vit_answer *problem, vit_error *error) {
-    vit_picture picture = {.name = name};
+    vit_picture picture = {.name = name, .is_regular_file = c->settings->files_from};
     vit_status status = VIT_OK;
     if (problem->error.status == VIT_OK && strcmp(name, "-") == 0) {
         problem->error.status =

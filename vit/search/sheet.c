@@ -1,7 +1,9 @@
 #include "vit/search/sheet.h"
 #include "vit/base/parallel.h"
+#include "vit/base/sys.h"
 #include "vit/formats/base64.h"
 #include "vit/formats/page.h"
+#include "vit/image/codec/decode.h"
 #include "vit/image/codec/png_write.h"
 #include "vit/image/prepare/preprocess.h"
 
@@ -17,8 +19,11 @@ vit_status vit_thumbnail(uint8_t **png, size_t *size, const char *path, vit_erro
     vit_image image;
     vit_bytes bytes;
     *png = NULL;
-    vit_status status =
-        vit_preprocess_file(&image, path, &small, VIT_THUMBNAIL, VIT_THUMBNAIL, 3, NULL, error);
+    vit_status status = vit_read_regular(&bytes, path, VIT_IMAGE_MAX_FILE, error);
+    if (status == VIT_OK)
+        status = vit_preprocess_bytes(&image, bytes.data, bytes.size, path, &small, VIT_THUMBNAIL,
+                                      VIT_THUMBNAIL, 3, NULL, error);
+    vit_free(bytes.data);
     if (status != VIT_OK) return status;
     status = vit_png_write(&bytes, image.pixels, image.width, image.height, image.channels, error);
     vit_image_free(&image);

@@ -41,6 +41,7 @@ int vit_program_main(int argc, char **argv);
 
 #define O_CLOEXEC 0x100000 /* no file is inherited */
 #define O_NOCTTY 0
+#define O_NONBLOCK 0 /* opening does not wait here */
 #define O_DIRECTORY 0x200000
 #define O_NOFOLLOW 0x400000
 int vit_posix_open(const char *path, int flags, ...);
