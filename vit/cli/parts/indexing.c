@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/parts/pictures.h"
 #include "vit/formats/sha256.h"
@@ -44,14 +45,25 @@ typedef struct known {
     bool seen;
 } known;
 
+/* A picture of the folders. */
+typedef struct item {
+    char *path, *name; /* as it is opened, and as the index keeps it; owned */
+    size_t order;
+    bool is_twice; /* an earlier one has the same name */
+} item;
+
 /* The work: the pictures that wait, and the rows that go with them. */
 typedef struct work {
     vit_indexing *g;
+    char *root; /* the real folder of the index */
+    item *items;
+    size_t item_count, item_room;
     vit_index *index;
     vit_index_writer *writer;
     known *known;
     size_t known_count;
     vit_picture pictures[TOGETHER];
+    const char *names[TOGETHER];
     vit_stamp stamps[TOGETHER];
     known *before[TOGETHER]; /* what the index had under this name, or NULL */
     size_t count;
@@ -101,8 +113,8 @@ static vit_status write_waiting(work *w, vit_error *error) {
             w->g->failed++;
             continue;
         }
-        rows[count++] = (vit_index_picture){w->pictures[i].name, w->stamps[i],
-                                            w->features + i * w->g->info.features};
+        rows[count++] =
+            (vit_index_picture){w->names[i], w->stamps[i], w->features + i * w->g->info.features};
         if (w->before[i]) gone[gone_count++] = w->before[i]->row;
         if (w->before[i])
             w->g->changed++;
@@ -112,35 +124,68 @@ static vit_status write_waiting(work *w, vit_error *error) {
     }
     if (status == VIT_OK && count > 0)
         status = vit_index_writer_put(w->writer, rows, count, gone, gone_count, error);
-    for (size_t i = 0; i < w->count; i++) vit_free((void *)(uintptr_t)w->pictures[i].name);
     w->count = 0;
     return status;
 }
 
-/* Takes a picture of a folder, whose name becomes the work's, unless the index has it as it is. */
-static vit_status take(work *w, char *name, vit_error *error) {
+/* Takes a picture of a folder, unless the index has it as it is. The work owns the item's texts. */
+static vit_status take(work *w, item *picture, vit_error *error) {
     vit_stamp stamp;
     vit_error problem;
-    known *before = find_known(w, name);
-    if (vit_stamp_of(&stamp, name, &problem) != VIT_OK) {
+    known *before = find_known(w, picture->name);
+    if (vit_stamp_of(&stamp, picture->path, &problem) != VIT_OK) {
         vit_say(w->g->command, "%s", problem.message);
         w->g->failed++;
-        vit_free(name);
         return VIT_OK;
     }
     if (before && same_stamp(&before->stamp, &stamp)) {
         before->seen = true;
         w->g->kept++;
-        vit_free(name);
         return VIT_OK;
     }
-    w->pictures[w->count] = (vit_picture){.name = name};
+    w->pictures[w->count] = (vit_picture){.name = picture->path, .is_regular_file = true};
+    w->names[w->count] = picture->name;
     w->stamps[w->count] = stamp;
     w->before[w->count++] = before;
     return w->count == TOGETHER ? write_waiting(w, error) : VIT_OK;
 }
 
-static vit_status take_all(work *w, char **folders, size_t count, vit_error *error) {
+/* ---- the folders ---- */
+
+/* Adds a picture to the list under its real path; takes ownership of `path`. */
+static vit_status list_picture(work *w, char *path, vit_error *error) {
+    char *real = vit_path_real(path); /* NULL: it is gone already, or a link that leads nowhere */
+    char *name = vit_strdup(real ? vit_index_name(w->root, real) : path);
+    vit_free(real);
+    if (!name || !VIT_MAKE_ROOM(w->items, w->item_count, w->item_room, "pictures", error)) {
+        vit_free(name);
+        vit_free(path);
+        return vit_fail_memory(error, "a path", 0);
+    }
+    w->items[w->item_count] = (item){path, name, w->item_count, false};
+    w->item_count++;
+    return VIT_OK;
+}
+
+static int compare_items(const void *a, const void *b) {
+    const item *x = *(item *const *)a, *y = *(item *const *)b;
+    const int order = strcmp(x->name, y->name);
+    return order != 0 ? order : (x->order > y->order) - (x->order < y->order);
+}
+
+/* Marks pictures that are in the list before: folders may be named twice, or hold links. */
+static vit_status mark_twice(work *w, vit_error *error) {
+    item **sorted = vit_alloc(w->item_count, sizeof(item *));
+    if (!sorted) return vit_fail_memory(error, "pictures", w->item_count * sizeof *sorted);
+    for (size_t i = 0; i < w->item_count; i++) sorted[i] = &w->items[i];
+    qsort(sorted, w->item_count, sizeof(item *), compare_items);
+    for (size_t i = 1; i < w->item_count; i++)
+        sorted[i]->is_twice = strcmp(sorted[i]->name, sorted[i - 1]->name) == 0;
+    vit_free(sorted);
+    return VIT_OK;
+}
+
+static vit_status list_pictures(work *w, char **folders, size_t count, vit_error *error) {
     vit_pictures pictures;
     vit_status status = vit_pictures_open(&pictures, folders, count, NULL, false, true, error);
     if (status != VIT_OK) return status;
@@ -154,29 +199,38 @@ static vit_status take_all(work *w, char **folders, size_t count, vit_error *err
             vit_free(name);
             continue;
         }
-        status = take(w, name, error);
+        status = list_picture(w, name, error);
     }
-    if (status == VIT_OK) status = write_waiting(w, error);
     vit_pictures_close(&pictures);
-    return status;
+    return status == VIT_OK ? mark_twice(w, error) : status;
 }
 
-/* Whether a path lies in a folder. */
+static vit_status take_all(work *w, char **folders, size_t count, vit_error *error) {
+    vit_status status = list_pictures(w, folders, count, error);
+    for (size_t i = 0; i < w->item_count && status == VIT_OK; i++)
+        if (!w->items[i].is_twice) status = take(w, &w->items[i], error);
+    return status == VIT_OK ? write_waiting(w, error) : status;
+}
+
+/* Whether a path lies in a folder, which is written without a final slash. */
 static bool lies_in(const char *path, const char *folder) {
-    size_t length = strlen(folder);
-    while (length > 1 && folder[length - 1] == '/') length--;
-    return strncmp(path, folder, length) == 0 &&
-           (path[length] == '/' || (length == 1 && folder[0] == '/'));
+    const size_t length = strcmp(folder, "/") == 0 ? 0 : strlen(folder);
+    return strncmp(path, folder, length) == 0 && path[length] == '/';
 }
 
-/* Takes out what the folders no longer have, and what changed into something unreadable. */
+/* Takes out what the folders, real paths, no longer have, and what changed into something
+ * unreadable. */
 static vit_status take_out(work *w, char **folders, size_t count, vit_error *error) {
     vit_status status = VIT_OK;
     uint64_t gone[1024];
     size_t n = 0;
     for (size_t i = 0; i < w->known_count && status == VIT_OK; i++) {
+        const char *name = w->known[i].name;
+        char *path = *name == '/' ? vit_strdup(name) : vit_path_join(w->root, name);
         bool inside = false;
-        for (size_t k = 0; k < count; k++) inside = inside || lies_in(w->known[i].name, folders[k]);
+        if (!path) return vit_fail_memory(error, "a path", strlen(name));
+        for (size_t k = 0; k < count; k++) inside = inside || lies_in(path, folders[k]);
+        vit_free(path);
         if (w->known[i].seen || !inside) continue;
         gone[n++] = w->known[i].row;
         w->g->vanished++;
@@ -187,6 +241,34 @@ static vit_status take_out(work *w, char **folders, size_t count, vit_error *err
     if (status == VIT_OK && n > 0)
         status = vit_index_writer_put(w->writer, NULL, 0, gone, n, error);
     return status;
+}
+
+static vit_status bring_up(work *w, char **folders, size_t count, vit_error *error) {
+    char **real = vit_alloc(count, sizeof *real);
+    vit_status status = real ? VIT_OK : vit_fail_memory(error, "paths", count * sizeof *real);
+    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+        real[i] =
+            vit_path_look(folders[i]) == VIT_PATH_DIRECTORY ? vit_path_real(folders[i]) : NULL;
+        if (!real[i])
+            status = vit_fail(error, VIT_ERROR_IO, "%s is no folder that can be read", folders[i]);
+    }
+    if (status == VIT_OK) status = list_known(w, error);
+    if (status == VIT_OK) status = take_all(w, folders, count, error);
+    if (status == VIT_OK) status = take_out(w, real, count, error);
+    for (size_t i = 0; real && i < count; i++) vit_free(real[i]);
+    vit_free(real);
+    return status;
+}
+
+static void free_work(work *w) {
+    vit_index_writer_close(w->writer);
+    vit_index_free(w->index);
+    for (size_t i = 0; i < w->item_count; i++) {
+        vit_free(w->items[i].path);
+        vit_free(w->items[i].name);
+    }
+    void *const memory[] = {w->items, w->root, w->known, w->logits, w->features, w};
+    for (size_t i = 0; i < VIT_COUNT(memory); i++) vit_free(memory[i]);
 }
 
 vit_status vit_index_folders(vit_indexing *g, char **folders, size_t count, vit_error *error) {
@@ -208,16 +290,10 @@ vit_status vit_index_folders(vit_indexing *g, char **folders, size_t count, vit_
             : vit_fail_memory(error, g->out, TOGETHER * (classes + g->info.features) * 4);
     const vit_index_about about = {g->info.features, g->model, fingerprint};
     if (status == VIT_OK) status = vit_index_writer_open(&w->writer, g->out, &about, error);
+    if (status == VIT_OK) g->cut = vit_index_writer_cut(w->writer);
     if (status == VIT_OK) status = vit_index_open(&w->index, g->out, error);
-    if (status == VIT_OK) status = list_known(w, error);
-    if (status == VIT_OK) status = take_all(w, folders, count, error);
-    if (status == VIT_OK) status = take_out(w, folders, count, error);
-    vit_index_writer_close(w->writer);
-    vit_index_free(w->index);
-    for (size_t i = 0; i < w->count; i++) vit_free((void *)(uintptr_t)w->pictures[i].name);
-    vit_free(w->known);
-    vit_free(w->logits);
-    vit_free(w->features);
-    vit_free(w);
+    if (status == VIT_OK) status = vit_index_root(&w->root, g->out, error);
+    if (status == VIT_OK) status = bring_up(w, folders, count, error);
+    free_work(w);
     return status;
 }

@@ -13,6 +13,7 @@ typedef struct vit_indexing {
     vit_model_info info; /* of the model */
     /* results: pictures that were the same, new, changed, no longer there, not readable */
     uint64_t kept, added, changed, vanished, failed;
+    uint64_t cut; /* bytes of a block that was not finished, which were cut off */
 } vit_indexing;
 
 /* The picture, as bytes of a network's input, whose features tell models apart; and the text for

@@ -124,19 +124,23 @@ void serve_thumbnail(serve_request *request, serve_reply *reply) {
     vit_error error;
     uint64_t row;
     uint8_t *png = NULL;
+    char *path = NULL;
     size_t size = 0;
     const char *number = serve_argument(request, "row");
     if (!open_index(&index, request, reply)) return;
     if (!number || !vit_parse_u64(number, &row) || row >= vit_index_rows(index) ||
         vit_index_row(index, (size_t)row).gone) {
         serve_fail(reply, 404, "the index has no picture of this number");
-    } else if (vit_thumbnail(&png, &size, vit_index_row(index, (size_t)row).name, &error) !=
-               VIT_OK) {
+    } else if (!(path = vit_index_path(index, vit_index_row(index, (size_t)row).name))) {
+        vit_fail_memory(&error, "a path", 0);
+        serve_fail_with(reply, &error);
+    } else if (vit_thumbnail(&png, &size, path, &error) != VIT_OK) {
         serve_fail_with(reply, &error);
     } else {
         reply->type = "image/png";
         vit_string_add_bytes(&reply->body, (const char *)png, size);
     }
     vit_free(png);
+    vit_free(path);
     vit_index_free(index);
 }
