@@ -48,6 +48,8 @@ typedef struct vit_records {
                        known: the lowest loss that a model can have; else 0 */
     char **names;   /* [count] files that the records in memory come from; NULL: `files` has them,
                        or there are none. See vit_record_file */
+    struct vit_copies *copies; /* vit/image/likeness.h: among the records in memory; NULL: there are
+                                  none, or they were not looked for */
 } vit_records;
 
 /* Whether the answers are any number of classes: those of a record are vit_texts_get of `target`,

@@ -2,109 +2,72 @@
 #include "datasets/reader.h"
 #include "vit/base/parallel.h"
 #include "vit/base/sys.h"
+#include "vit/base/text.h"
+#include "vit/image/likeness.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS 8
-#define COLUMNS 9
-#define NEAR_BITS 6
-#define NEAR_PIXELS 16
 #define MOST_PAIRS ((size_t)4 << 30) /* more would take minutes */
 
 static size_t in_memory(const vit_records *r) {
     return r->files ? r->files->resident : r->count;
 }
 
-static size_t bytes_of(const vit_dataset *set) {
-    return set->height * set->width * set->channels;
+/* ---- what is compared ---- */
+
+typedef struct printing {
+    const vit_dataset *set;
+    const uint8_t *pixels;
+    vit_likeness *out;
+} printing;
+
+static void print_one(size_t index, int thread, void *context) {
+    const printing *p = context;
+    const vit_dataset *d = p->set;
+    const size_t size = d->height * d->width * d->channels;
+    const uint8_t *pixels = p->pixels + index * size;
+    (void)thread;
+    vit_likeness_of(&p->out[index], pixels, d->height, d->width, d->channels);
+    p->out[index].digest = vit_likeness_digest(pixels, size);
 }
 
-/* The mean of all pixels and channels in cell (row, column) of ROWS x COLUMNS, times 256. */
-static uint32_t cell_mean(const vit_dataset *set, const uint8_t *pixels, size_t row,
-                          size_t column) {
-    const size_t top = row * set->height / ROWS, left = column * set->width / COLUMNS;
-    size_t bottom = (row + 1) * set->height / ROWS, right = (column + 1) * set->width / COLUMNS;
-    uint64_t sum = 0;
-    if (bottom == top) bottom++;
-    if (right == left) right++;
-    for (size_t y = top; y < bottom; y++)
-        for (size_t x = left * set->channels; x < right * set->channels; x++)
-            sum += pixels[y * set->width * set->channels + x];
-    return (uint32_t)(sum * 256 / ((bottom - top) * (right - left) * set->channels));
+/* out: of the first `count` records. */
+static void print_all(vit_likeness *out, const vit_dataset *set, const uint8_t *pixels,
+                      size_t count, int threads) {
+    printing p = {set, pixels, out};
+    vit_parallel(threads > 0 ? threads : 1, count, print_one, &p);
 }
 
-typedef struct print {
-    uint64_t hash;    /* dHash */
-    uint32_t average; /* of all bytes, times 256 */
-} print;
-
-static print print_of(const vit_dataset *set, const uint8_t *pixels) {
-    print p = {0};
-    uint64_t sum = 0;
-    for (size_t row = 0; row < ROWS; row++) {
-        uint32_t before = cell_mean(set, pixels, row, 0);
-        for (size_t column = 1; column < COLUMNS; column++) {
-            const uint32_t mean = cell_mean(set, pixels, row, column);
-            p.hash = p.hash << 1 | (mean > before);
-            before = mean;
-        }
-    }
-    for (size_t i = 0; i < bytes_of(set); i++) sum += pixels[i];
-    p.average = (uint32_t)(sum * 256 / bytes_of(set));
-    return p;
+/* Pictures of one colour may be of anything: they are no copies. */
+static void forget_flat(vit_likeness *prints, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (prints[i].is_flat) prints[i].digest = 0;
 }
 
-/* Whether pixels differ by at most NEAR_PIXELS on average after the pictures were made equally
- * bright. */
-static bool are_near(const vit_dataset *set, const uint8_t *a, const uint8_t *b, print pa,
-                     print pb) {
-    const size_t size = bytes_of(set);
-    const int shift = ((int)pa.average - (int)pb.average) / 256;
-    uint64_t sum = 0;
-    for (size_t i = 0; i < size; i++) sum += (uint64_t)abs(a[i] - b[i] - shift);
-    return sum <= NEAR_PIXELS * size;
-}
+/* ---- between parts ---- */
 
 typedef struct search {
-    const vit_dataset *set;
-    const vit_records *part;
     size_t train_count;
-    const print *train, *other;
+    bool crops;
+    const vit_likeness *train, *other;
     uint32_t *found; /* [pictures of the part]: 1 + the training picture that it resembles, or 0 */
     uint8_t *same;   /* [pictures of the part]: whether it equals that one */
 } search;
 
 static void search_one(size_t index, int thread, void *context) {
     const search *s = context;
-    const size_t size = bytes_of(s->set);
-    const uint8_t *pixels = s->part->pixels + index * size;
     (void)thread;
     for (size_t i = 0; i < s->train_count && !s->same[index]; i++) {
-        const uint64_t differ = s->train[i].hash ^ s->other[index].hash;
-        const uint8_t *theirs = s->set->train.pixels + i * size;
-        if (differ != 0 && __builtin_popcountll(differ) > NEAR_BITS) continue;
-        const bool same = differ == 0 && memcmp(pixels, theirs, size) == 0;
-        const bool flat = s->train[i].hash == 0 || s->other[index].hash == 0;
-        if (!same && (flat || s->found[index] ||
-                      !are_near(s->set, pixels, theirs, s->other[index], s->train[i])))
-            continue;
+        const vit_likeness *a = &s->other[index], *b = &s->train[i];
+        const vit_alike alike = s->found[index] && a->digest != b->digest
+                                    ? VIT_ALIKE_NOT
+                                    : vit_likeness_compare(a, b, s->crops);
+        if (alike == VIT_ALIKE_NOT) continue;
         s->found[index] = (uint32_t)i + 1;
-        s->same[index] = same;
+        s->same[index] = alike == VIT_ALIKE_EXACT;
     }
-}
-
-typedef struct printing {
-    const vit_dataset *set;
-    const uint8_t *pixels;
-    print *out;
-} printing;
-
-static void print_one(size_t index, int thread, void *context) {
-    const printing *p = context;
-    (void)thread;
-    p->out[index] = print_of(p->set, p->pixels + index * bytes_of(p->set));
 }
 
 static void count(vit_duplicates *out, const search *s, size_t n) {
@@ -119,33 +82,115 @@ static void count(vit_duplicates *out, const search *s, size_t n) {
     }
 }
 
-vit_status vit_duplicates_find(vit_duplicates *out, const vit_dataset *set, const vit_records *part,
-                               int threads, vit_error *error) {
+/* Fills *s; flat: pictures of one colour count if they are equal. */
+static vit_status search_part(search *s, const vit_dataset *set, const vit_records *part, bool flat,
+                              int threads, vit_error *error) {
     const size_t m = in_memory(&set->train), n = in_memory(part);
-    size_t pairs;
-    *out = (vit_duplicates){0};
-    if (m == 0 || n == 0 || !vit_multiply(m, n, &pairs) || pairs > MOST_PAIRS) return VIT_OK;
-    print *prints = vit_alloc(m + n, sizeof *prints);
-    search s = {.set = set,
-                .part = part,
-                .train_count = m,
-                .train = prints,
-                .other = prints ? prints + m : NULL,
-                .found = vit_alloc(n, sizeof *s.found),
-                .same = vit_alloc(n, 1)};
-    const bool room = prints && s.found && s.same;
+    vit_likeness *prints = vit_alloc(m + n, sizeof *prints);
+    *s = (search){.train_count = m,
+                  .crops = m + n <= VIT_COPIES_CROPS,
+                  .train = prints,
+                  .other = prints ? prints + m : NULL,
+                  .found = vit_alloc(n, sizeof *s->found),
+                  .same = vit_alloc(n, 1)};
+    const bool room = prints && s->found && s->same;
     if (room) {
-        printing train = {set, set->train.pixels, prints}, other = {set, part->pixels, prints + m};
-        vit_parallel(threads > 0 ? threads : 1, m, print_one, &train);
-        vit_parallel(threads > 0 ? threads : 1, n, print_one, &other);
-        vit_parallel(threads > 0 ? threads : 1, n, search_one, &s);
-        count(out, &s, n);
+        print_all(prints, set, set->train.pixels, m, threads);
+        print_all(prints + m, set, part->pixels, n, threads);
+        if (!flat) forget_flat(prints, m + n);
+        vit_parallel(threads > 0 ? threads : 1, n, search_one, s);
     }
     vit_free(prints);
+    return room ? VIT_OK : vit_fail_memory(error, "a search for copies", m * sizeof *prints);
+}
+
+static bool can_be_searched(const vit_dataset *set, const vit_records *part) {
+    const size_t m = in_memory(&set->train), n = in_memory(part);
+    size_t pairs;
+    return m > 0 && n > 0 && (set->channels == 1 || set->channels == 3) &&
+           vit_multiply(m, n, &pairs) && pairs <= MOST_PAIRS;
+}
+
+vit_status vit_duplicates_find(vit_duplicates *out, const vit_dataset *set, const vit_records *part,
+                               int threads, vit_error *error) {
+    search s;
+    *out = (vit_duplicates){0};
+    if (!can_be_searched(set, part)) return VIT_OK;
+    const vit_status status = search_part(&s, set, part, true, threads, error);
+    if (status == VIT_OK) count(out, &s, in_memory(part));
     vit_free(s.found);
     vit_free(s.same);
-    return room ? VIT_OK : vit_fail_memory(error, "a search for duplicates", m * sizeof *prints);
+    return status;
 }
+
+vit_status vit_duplicates_of_test(bool *copies, const vit_dataset *set, int threads,
+                                  vit_error *error) {
+    const size_t m = in_memory(&set->train), n = in_memory(&set->test);
+    if (!can_be_searched(set, &set->test)) return VIT_OK;
+    const vit_dataset turned = {.height = set->height,
+                                .width = set->width,
+                                .channels = set->channels,
+                                .train = {.count = n, .pixels = set->test.pixels}};
+    const vit_records train = {.count = m, .pixels = set->train.pixels};
+    search s;
+    const vit_status status = search_part(&s, &turned, &train, false, threads, error);
+    for (size_t i = 0; i < m && status == VIT_OK; i++) copies[i] = s.found[i] != 0;
+    vit_free(s.found);
+    vit_free(s.same);
+    return status;
+}
+
+/* ---- within the training part ---- */
+
+/* A note of how many copies there are, with an example, and one of those in two classes. */
+static vit_status note_copies(vit_dataset *set, const vit_copies *c, vit_error *error) {
+    const vit_records *r = &set->train;
+    const vit_copy *first = &c->pairs[0], *odd = NULL;
+    size_t contradictions = 0;
+    for (size_t i = c->pair_count; i-- > 0;) {
+        if (r->labels[c->pairs[i].first] == r->labels[c->pairs[i].second]) continue;
+        contradictions++;
+        odd = &c->pairs[i];
+    }
+    vit_status status = vit_dataset_note(
+        set, error,
+        "%zu training picture%s of others, such as %s (%s) of %s: copies are held back together",
+        c->extra, c->extra == 1 ? " is a copy" : "s are copies", vit_record_file(r, first->second),
+        vit_alike_name(first->alike), vit_record_file(r, first->first));
+    if (status != VIT_OK || !odd) return status;
+    return vit_dataset_note(set, error,
+                            "the same picture is in two classes, %zu time%s, such as %s and %s "
+                            "(%s): one of them is wrong",
+                            contradictions, contradictions == 1 ? "" : "s",
+                            vit_record_file(r, odd->first), vit_record_file(r, odd->second),
+                            vit_alike_name(odd->alike));
+}
+
+vit_status vit_duplicates_group(vit_dataset *set, int threads, vit_error *error) {
+    vit_records *r = &set->train;
+    const size_t count = in_memory(r);
+    if (count < 2 || !r->labels || (set->channels != 1 && set->channels != 3)) return VIT_OK;
+    vit_likeness *prints = vit_alloc(count, sizeof *prints);
+    vit_copies *copies = vit_alloc(1, sizeof *copies);
+    vit_status status = VIT_OK;
+    if (!prints || !copies)
+        status = vit_fail_memory(error, "a search for copies", count * sizeof *prints);
+    if (status == VIT_OK) {
+        print_all(prints, set, r->pixels, count, threads);
+        forget_flat(prints, count);
+        status = vit_copies_find(copies, prints, count, threads, error);
+    }
+    vit_free(prints);
+    if (status == VIT_OK && copies->extra > 0) {
+        r->copies = copies;
+        return note_copies(set, copies, error);
+    }
+    if (copies) vit_copies_free(copies);
+    vit_free(copies);
+    return status;
+}
+
+/* ---- notes ---- */
 
 static vit_status note_part(vit_dataset *set, const vit_records *part, const char *name,
                             int threads, vit_error *error) {

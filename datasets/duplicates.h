@@ -13,12 +13,19 @@ typedef struct vit_duplicates {
 } vit_duplicates;
 
 /* Finds them among the prepared records in memory. The result does not depend on `threads`. Two
- * pictures are nearly equal if their perceptual hashes (dHash, 64 bits that say where brightness
- * rises from left to right in 9 x 8 means) differ in at most 6 bits and their pixels, at equal
- * brightness, by at most 16 of 255 on average; pictures of one colour are never nearly equal. Sets
+ * pictures are nearly equal as vit_likeness_compare says; those of one colour are only equal. Sets
  * of more than 4 billion pairs are not searched. Errors: MEMORY. */
 vit_status vit_duplicates_find(vit_duplicates *out, const vit_dataset *set, const vit_records *part,
                                int threads, vit_error *error);
+
+/* copies: [training pictures in memory] = whether each equals, or nearly, a test picture; those of
+ * sets that are not searched stay as they are. */
+vit_status vit_duplicates_of_test(bool *copies, const vit_dataset *set, int threads,
+                                  vit_error *error);
+
+/* set->train.copies = the copies among the training pictures in memory, exact or nearly, if there
+ * are any, with notes of them. Pictures of one colour are no copies. Errors: MEMORY. */
+vit_status vit_duplicates_group(vit_dataset *set, int threads, vit_error *error);
 
 /* Adds a note if val or test have pictures of the training part; it names two files. */
 vit_status vit_duplicates_note(vit_dataset *set, int threads, vit_error *error);

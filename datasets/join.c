@@ -3,6 +3,7 @@
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/formats/sha256.h"
+#include "vit/image/likeness.h"
 #include "vit/text/match.h"
 
 #include <stdio.h>
@@ -64,6 +65,9 @@ static vit_status append_records(vit_dataset *a, const vit_dataset *b, const vit
     memcpy(labels, a->train.labels, a->train.count * sizeof *labels);
     for (size_t i = 0; i < b->train.count; i++)
         labels[a->train.count + i] = (uint16_t)match->to[b->train.labels[i]];
+    if (a->train.copies) vit_copies_free(a->train.copies); /* of one of the sets alone */
+    vit_free(a->train.copies);
+    a->train.copies = NULL;
     vit_names_free(a->train.names, a->train.count);
     a->train.names = NULL;
     vit_free(a->train.shards); /* all are in memory: they need not be read as a stream */

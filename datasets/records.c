@@ -2,6 +2,7 @@
  * readers share. */
 #include "datasets/reader.h"
 #include "vit/base/sys.h"
+#include "vit/image/likeness.h"
 #include "vit/image/prepare/preprocess.h"
 
 #include <math.h>
@@ -250,6 +251,8 @@ void vit_records_free(vit_records *r) {
     vit_files_free(r->files, r->count);
     if (r->drawing) r->drawing->free(r->drawing);
     vit_names_free(r->names, r->count);
+    if (r->copies) vit_copies_free(r->copies);
+    vit_free(r->copies);
     vit_free(r->pixels);
     vit_free(r->labels);
     vit_free(r->shards);

@@ -20,6 +20,7 @@ typedef struct vit_tree_file {
     uint32_t *class_ids; /* their numbers, ascending; `label` is the first, or 0; owned */
     size_t class_id_count;
     bool is_held_back;    /* it was in a training folder and is held back for the test */
+    bool is_copy;         /* of a test picture: it is left out of the training */
     size_t position;      /* among the files of the training folders */
     char *problem;        /* a sentence that says why it is left out, or NULL */
     vit_status status;    /* of reading the file */

@@ -440,6 +440,54 @@ static void choose_again(vit_dataset *out, vit_tree *tree, const vit_dataset_opt
          &out->test.files->resident);
 }
 
+static bool is_no_copy(const vit_tree_file *file) {
+    return !file->is_copy;
+}
+
+/* Marks the training pictures that are copies of test pictures, but not the last of a class: *count
+ * of them. */
+static vit_status mark_copies(size_t *count, const vit_dataset *out, vit_tree *tree, int threads,
+                              vit_error *error) {
+    vit_tree_part *train = &tree->train;
+    size_t *left = vit_alloc(tree->class_count, sizeof *left);
+    bool *copies = vit_alloc(train->count, sizeof *copies);
+    vit_status status = VIT_OK;
+    if (!left || !copies) status = vit_fail_memory(error, "copies", train->count);
+    if (status == VIT_OK) status = vit_duplicates_of_test(copies, out, threads, error);
+    for (size_t i = 0; i < train->count && status == VIT_OK; i++) left[train->files[i].label]++;
+    for (size_t i = 0; i < train->count && status == VIT_OK; i++) {
+        if (!copies[i] || left[train->files[i].label] == 1) continue;
+        left[train->files[i].label]--;
+        train->files[i].is_copy = true;
+        ++*count;
+    }
+    vit_free(left);
+    vit_free(copies);
+    return status;
+}
+
+/* If the test is a share of the pictures, copies of it are left out of the training, unless they
+ * are most of it. Which pictures are the test does not depend on copies, nor does the checksum: so
+ * a model's test part is found again without comparing pictures. */
+static vit_status leave_copies_out(vit_dataset *out, vit_tree *tree, int threads,
+                                   vit_error *error) {
+    vit_tree_part *train = &tree->train;
+    const size_t row = out->height * out->width * out->channels;
+    size_t count = 0, example = 0;
+    out->train.count = train->count; /* records are handed over later */
+    out->test.count = tree->test.count;
+    vit_status status = mark_copies(&count, out, tree, threads, error);
+    out->train.count = out->test.count = 0;
+    if (status != VIT_OK || count == 0 || 2 * count > train->count) return status;
+    while (!train->files[example].is_copy) example++;
+    hash_part(out->checksum, train, true);
+    status = vit_dataset_note(
+        out, error, "left out of the training: %zu picture%s of test pictures, such as %s", count,
+        count == 1 ? " that is a copy" : "s that are copies", train->files[example].path);
+    keep(is_no_copy, train, out->train.pixels, row, &out->train.files->resident);
+    return status;
+}
+
 static vit_status read_parts(vit_dataset *out, vit_tree *tree, left_out *l, const char *path,
                              const vit_dataset_options *o, vit_error *error) {
     size_t cache = o->cache > 0 ? o->cache : VIT_DATASET_CACHE;
@@ -459,6 +507,9 @@ static vit_status read_parts(vit_dataset *out, vit_tree *tree, left_out *l, cons
     if (status == VIT_OK)
         status = prepare_part(&out->test, out, tree, &tree->test, &cache, l, o->threads, error);
     if (status == VIT_OK) choose_again(out, tree, o);
+    if (status == VIT_OK && tree->is_shared_out && tree->train.count > 0 && tree->test.count > 0 &&
+        !out->test_is)
+        status = leave_copies_out(out, tree, o->threads, error);
     if (status == VIT_OK) status = check_parts(tree, l, path, o, error);
     return status;
 }
@@ -468,7 +519,7 @@ static vit_status finish(vit_dataset *out, vit_tree *tree, left_out *l, const ch
     const vit_tree_part *first = tree->train.count > 0  ? &tree->train
                                  : tree->test.count > 0 ? &tree->test
                                                         : &tree->val;
-    hash_part(out->checksum, first, true);
+    if (!out->checksum[0]) hash_part(out->checksum, first, true);
     const bool in_shards = tree->shards;
     vit_status status = note_source(out, tree, error);
     if (status == VIT_OK && !in_shards) status = vit_tree_note_inner(out, tree, first, error);
@@ -495,6 +546,7 @@ vit_status vit_tree_open(vit_dataset *out, vit_tree *tree, const char *path,
     vit_status status = read_parts(out, tree, &l, path, o, error);
     if (status == VIT_OK) status = finish(out, tree, &l, path, o->multi_label, error);
     if (status == VIT_OK) status = vit_duplicates_note(out, o->threads, error);
+    if (status == VIT_OK) status = vit_duplicates_group(out, o->threads, error);
     if (out->label_memory) tree->classes = NULL; /* they belong to the set now */
     tree->shards = NULL;
     for (size_t i = VIT_UNREADABLE_NAMED; o->unreadable && i < l.count; i++)

@@ -123,6 +123,9 @@ typedef struct vit_learnt {
     vit_suspect suspect[VIT_SUSPECTS]; /* the likeliest first */
     size_t confused[2], confusions; /* the two classes that are taken for each other most often, and
                                        how often; 0: never */
+    size_t
+        copies; /* pictures that are copies of earlier ones, exact or nearly (vit_teaching_copy) */
+    size_t contradictions; /* pairs of copies whose classes differ */
 } vit_learnt;
 
 /* Computes the head. *out may be NULL. ARGUMENT for fewer than two classes with pictures. */
@@ -130,6 +133,17 @@ VIT_API vit_status vit_teaching_learn(vit_teaching *teaching, vit_learnt *out, v
 
 /* The classes that were learnt last, which are the first of those that there are; 0 before. */
 VIT_API size_t vit_teaching_learnt_classes(const vit_teaching *teaching);
+
+/* Two pictures of a teaching of which one is a copy of the other. */
+typedef struct vit_lesson_copy {
+    size_t first, second;
+    const char *alike; /* "exact", "near" (saved again), "mirrored", "crop"; a constant */
+} vit_lesson_copy;
+
+/* Of the pairs of copies that were found when a head was learnt last, number `index`; alike is NULL
+ * behind the last one. Copies are left out together, so that no picture is answered by a head that
+ * knows its copy. Pictures of arrays and of files of records are not compared. */
+VIT_API vit_lesson_copy vit_teaching_copy(const vit_teaching *teaching, size_t index);
 
 /* As JSON, one line, of what was learnt last; lives until the next vit_teaching_learn. NULL before
  * the first. */

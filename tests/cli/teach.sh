@@ -166,3 +166,37 @@ tokens = open("floats-tokens.npy", "rb").read()
 rows = (len(tokens) - 128) // 12
 assert [tokens[128 + i * rows:][:4 * width] for i in range(12)] == [f.tobytes() for f in features]
 EOP
+
+# ---- copies ----
+
+# Noise, so that there is nothing to learn, with classes by lot: every picture twice.
+python3 - <<'EOP'
+import os, random, struct, zlib
+random.seed(5)
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+for i in range(20):
+    kind = "ab"[i % 2]
+    rows = [bytes(random.randrange(256) for _ in range(96)) for y in range(32)]
+    os.makedirs(f"twice/{kind}", exist_ok=True)
+    for name, r in (str(i), rows), (f"{i}-copy", [bytes(c for x in range(31, -1, -1)
+            for c in row[3 * x:3 * x + 3]) for row in rows] if i % 4 < 2 else rows):
+        with open(f"twice/{kind}/{name}.png", "wb") as f:
+            f.write(b"\x89PNG\r\n\x1a\n" +
+                    chunk(b"IHDR", struct.pack(">IIBBBBB", 32, 32, 8, 2, 0, 0, 0)) +
+                    chunk(b"IDAT", zlib.compress(b"".join(b"\0" + row for row in r))) +
+                    chunk(b"IEND", b""))
+EOP
+for head in ridge logistic; do
+    run 0 "*" "*" vit-train --data twice --init "$model" --head $head --json --out luck --overwrite
+    mv out answer
+    json "$head: a picture is not answered by its copy" answer "r[-1]['learnt']['copies'] == 20
+        and r[-1]['learnt']['accuracy'] < 0.8 and r[-1]['learnt']['contradictions'] == 0
+        and len(r[-1]['learnt']['copy_pairs']) == 20
+        and sorted({p['alike'] for p in r[-1]['learnt']['copy_pairs']}) == ['exact', 'mirrored']"
+done
+cp twice/a/2.png twice/b/2-again.png
+run 0 "the same picture in two classes" "*" \
+    vit-train --data twice --init "$model" --head ridge --out luck --overwrite
+check "all copies are counted" says out "21 pictures are copies of others"
+check "both are named" says out "twice/a/2.png: a, twice/b/2-again.png: b (exact)"

@@ -71,6 +71,7 @@ vit_status vit_teaching_new(vit_teaching **out, const vit_model *backbone,
 static void clear_picture(vit_taught_picture *p) {
     vit_free(p->name);
     vit_free(p->thumb);
+    vit_free(p->likeness);
     *p = (vit_taught_picture){0};
 }
 
@@ -82,6 +83,7 @@ void vit_teaching_free(vit_teaching *t) {
                             t->test,    t->json,     t->test_labels, t->class_column};
     for (size_t i = 0; i < VIT_COUNT(memory); i++) vit_free(memory[i]);
     vit_solution_free(&t->solution);
+    vit_copies_free(&t->copies);
     vit_inference_free(t->inference);
     vit_session_free(t->session);
     vit_free(t);
@@ -134,6 +136,19 @@ vit_status vit_teaching_embed(vit_teaching *t, const vit_image *const *ready, si
         status = vit_check_answer(NULL, 0, out + i * t->width, t->width, error);
     vit_free(logits);
     return status;
+}
+
+vit_likeness *vit_teaching_likeness(const vit_image *ready, uint64_t digest) {
+    vit_likeness *l = vit_alloc(1, sizeof *l);
+    if (!l || !ready->pixels || (ready->channels != 1 && ready->channels != 3)) {
+        vit_free(l);
+        return NULL;
+    }
+    vit_likeness_of(l, ready->pixels, ready->height, ready->width, ready->channels);
+    l->digest = digest != 0 ? digest
+                            : vit_likeness_digest(ready->pixels,
+                                                  ready->height * ready->width * ready->channels);
+    return l;
 }
 
 /* ---- the list of pictures ---- */
@@ -275,7 +290,8 @@ static void take_picture(size_t i, int thread, void *context) {
     w->answers[i] = (vit_answer){0};
     w->known[i] = SIZE_MAX;
     if (!p->bytes && !p->pixels && p->name) {
-        error->status = vit_read_file(&read, p->name, MOST_BYTES, error);
+        error->status = p->is_regular_file ? vit_read_regular(&read, p->name, MOST_BYTES, error)
+                                           : vit_read_file(&read, p->name, MOST_BYTES, error);
         if (error->status != VIT_OK) return;
         file = read;
         whole.bytes = read.data;
@@ -311,6 +327,14 @@ static vit_status append(window *w, size_t i, size_t label, const float *feature
         const size_t bytes = c->height * c->width * c->channels;
         added.thumb = vit_alloc_unset(1, bytes);
         if (added.thumb) memcpy(added.thumb, w->ready[i].pixels, bytes);
+    }
+    if (w->ready[i].pixels) {
+        uint64_t digest;
+        memcpy(&digest, added.digest, sizeof digest);
+        added.likeness = vit_teaching_likeness(&w->ready[i], digest);
+    } else if (t->pictures[w->known[i]].likeness) {
+        added.likeness = vit_alloc(1, sizeof *added.likeness);
+        if (added.likeness) *added.likeness = *t->pictures[w->known[i]].likeness;
     }
     const float *from = features ? features : t->features + w->known[i] * picture;
     memmove(t->features + t->count * picture, from, picture * sizeof *from);

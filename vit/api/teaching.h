@@ -7,6 +7,7 @@
 #include "datasets/dataset.h"
 #include "vit/api/internal.h"
 #include "vit/formats/sha256.h"
+#include "vit/image/likeness.h"
 #include "vit/teach.h"
 #include "vit/teach/solve.h"
 
@@ -15,7 +16,8 @@ typedef struct vit_taught_picture {
     char *name;         /* owned, or NULL */
     uint8_t digest[32]; /* SHA-256 of its bytes */
     bool has_digest;
-    uint8_t *thumb; /* [height][width][channels], as the network sees it, or NULL */
+    uint8_t *thumb;         /* [height][width][channels], as the network sees it, or NULL */
+    vit_likeness *likeness; /* by which copies are found; owned, or NULL */
 } vit_taught_picture;
 
 /* How a head is computed. */
@@ -52,6 +54,7 @@ struct vit_teaching {
     size_t taken; /* the first so many classes came with a head that was taken */
     vit_solution solution;
     vit_learnt learnt;
+    vit_copies copies; /* among the pictures then */
     char *json;
 };
 
@@ -62,6 +65,10 @@ vit_status vit_teaching_embed(vit_teaching *t, const vit_image *const *ready, si
 
 /* UNSUPPORTED if a picture, whose bytes are given, has more pixels than the options allow. */
 vit_status vit_teaching_check(const vit_teaching *t, const vit_picture *picture, vit_error *error);
+
+/* *out = by what copies of a prepared picture are found, freed by vit_free; digest 0: that of its
+ * pixels. NULL: no memory, and the picture has no copies. */
+vit_likeness *vit_teaching_likeness(const vit_image *ready, uint64_t digest);
 
 /* Makes room for `count` more pictures. */
 vit_status vit_teaching_reserve(vit_teaching *t, size_t count, vit_error *error);

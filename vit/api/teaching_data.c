@@ -17,8 +17,9 @@ typedef struct reading {
     const vit_dataset *data;
     const vit_records *records;
     size_t first;
-    vit_image *images; /* [WINDOW] */
-    vit_error *errors; /* [WINDOW] */
+    vit_taught_picture *pictures; /* [records], whose likeness is to be computed; or NULL */
+    vit_image *images;            /* [WINDOW] */
+    vit_error *errors;            /* [WINDOW] */
 } reading;
 
 static void read_record(size_t i, int thread, void *context) {
@@ -27,13 +28,16 @@ static void read_record(size_t i, int thread, void *context) {
     vit_image_free(&r->images[i]);
     r->errors[i].status =
         vit_record_prepare(&r->images[i], r->data, r->records, r->first + i, &r->errors[i]);
+    if (r->errors[i].status == VIT_OK && r->pictures && vit_record_file(r->records, r->first + i))
+        r->pictures[r->first + i].likeness = vit_teaching_likeness(&r->images[i], 0);
 }
 
-/* out: [records][views][width], the first of which has this number in the teaching. */
+/* out: [records][views][width], the first of which has this number in the teaching. pictures:
+ * [records], or NULL. */
 static vit_status embed_records(float *out, vit_teaching *t, const vit_dataset *d,
-                                const vit_records *records, size_t number, size_t views,
-                                vit_error *error) {
-    reading r = {.data = d, .records = records};
+                                const vit_records *records, vit_taught_picture *pictures,
+                                size_t number, size_t views, vit_error *error) {
+    reading r = {.data = d, .records = records, .pictures = pictures};
     const vit_image *ready[WINDOW];
     r.images = vit_alloc(WINDOW, sizeof *r.images);
     r.errors = vit_alloc(WINDOW, sizeof *r.errors);
@@ -125,18 +129,25 @@ static vit_status map_classes(size_t **labels, vit_teaching *t, const vit_datase
 static vit_status add_lessons(vit_teaching *t, const opened *o, vit_error *error) {
     const vit_dataset *d = o->lessons;
     const vit_records *r = o->records;
+    const size_t first = t->count;
     size_t *labels = NULL;
     vit_status status = map_classes(&labels, t, d, error);
     if (status == VIT_OK) status = vit_teaching_reserve(t, r->count, error);
     if (status == VIT_OK)
-        status = embed_records(t->features + t->count * t->views * t->width, t, d, r, t->count,
-                               t->views, error);
-    for (size_t i = 0; i < r->count && status == VIT_OK; i++) {
-        const char *file = vit_record_file(r, i);
-        vit_taught_picture p = {.name = file ? vit_strdup(file) : NULL};
-        if (file && !p.name) status = vit_fail_memory(error, "a name", strlen(file));
-        t->pictures[t->count] = p;
-        t->labels[t->count++] = labels[r->labels[i]];
+        status = embed_records(t->features + t->count * t->views * t->width, t, d, r,
+                               t->pictures + t->count, t->count, t->views, error);
+    if (status == VIT_OK) {
+        vit_taught_picture *p = t->pictures + t->count;
+        for (size_t i = 0; i < r->count && status == VIT_OK; i++, p++) {
+            const char *file = vit_record_file(r, i);
+            p->name = file ? vit_strdup(file) : NULL;
+            if (file && !p->name) status = vit_fail_memory(error, "a name", strlen(file));
+            t->labels[t->count++] = labels[r->labels[i]];
+        }
+    }
+    for (size_t i = t->count; i < first + r->count && status != VIT_OK && i < t->room; i++) {
+        vit_free(t->pictures[i].likeness);
+        t->pictures[i].likeness = NULL;
     }
     vit_free(labels);
     return status;
@@ -153,7 +164,7 @@ static vit_status add_test(vit_teaching *t, const vit_dataset *d, vit_error *err
     if (!t->test || !t->test_labels)
         status = vit_fail_memory(error, "features", d->test.count * t->width * sizeof *t->test);
     if (status == VIT_OK) status = map_classes(&labels, t, d, error);
-    if (status == VIT_OK) status = embed_records(t->test, t, d, &d->test, 0, 1, error);
+    if (status == VIT_OK) status = embed_records(t->test, t, d, &d->test, NULL, 0, 1, error);
     for (size_t i = 0; i < d->test.count && status == VIT_OK; i++)
         t->test_labels[i] = labels[d->test.labels[i]];
     if (status == VIT_OK) t->test_count = d->test.count;

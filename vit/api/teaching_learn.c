@@ -16,6 +16,7 @@ static vit_samples samples_of(const vit_teaching *t) {
                          .views = t->views,
                          .width = t->width,
                          .classes = t->class_count,
+                         .groups = t->copies.extra > 0 ? t->copies.group : NULL,
                          .balance = t->balance};
 }
 
@@ -59,6 +60,22 @@ static void write_suspect(vit_json_out *json, const vit_teaching *t, const vit_s
     vit_json_close(json, '}');
 }
 
+static void write_copy(vit_json_out *json, const vit_teaching *t, const vit_copy *copy) {
+    const size_t both[] = {copy->first, copy->second};
+    vit_json_open(json, NULL, '{');
+    vit_json_open(json, "pictures", '[');
+    for (size_t i = 0; i < 2; i++) vit_json_count(json, NULL, both[i]);
+    vit_json_close(json, ']');
+    vit_json_open(json, "files", '[');
+    for (size_t i = 0; i < 2; i++) vit_json_text(json, NULL, t->pictures[both[i]].name);
+    vit_json_close(json, ']');
+    vit_json_open(json, "labels", '[');
+    for (size_t i = 0; i < 2; i++) vit_json_text(json, NULL, class_name(t, t->labels[both[i]]));
+    vit_json_close(json, ']');
+    vit_json_text(json, "alike", vit_alike_name(copy->alike));
+    vit_json_close(json, '}');
+}
+
 static char *write_json(const vit_teaching *t, const vit_learnt *l) {
     vit_json_out json = {0};
     vit_json_open(&json, NULL, '{');
@@ -92,19 +109,52 @@ static char *write_json(const vit_teaching *t, const vit_learnt *l) {
         vit_json_text(&json, NULL, class_name(t, l->confused[i]));
     vit_json_close(&json, ']');
     vit_json_count(&json, "confusions", l->confusions);
+    vit_json_count(&json, "copies", l->copies);
+    vit_json_count(&json, "contradictions", l->contradictions);
+    vit_json_open(&json, "copy_pairs", '[');
+    for (size_t i = 0; i < t->copies.pair_count; i++) write_copy(&json, t, &t->copies.pairs[i]);
+    vit_json_close(&json, ']');
     vit_json_close(&json, '}');
     return vit_json_take(&json);
 }
 
+/* t->copies = those among the pictures that have a likeness. */
+static vit_status find_copies(vit_teaching *t, vit_error *error) {
+    vit_likeness *all = vit_alloc(t->count, sizeof *all);
+    size_t compared = 0;
+    vit_copies_free(&t->copies);
+    if (!all) return vit_fail_memory(error, "copies", t->count * sizeof *all);
+    for (size_t i = 0; i < t->count; i++) {
+        all[i].is_flat = true; /* not compared */
+        if (t->pictures[i].likeness) all[i] = *t->pictures[i].likeness;
+        compared += t->pictures[i].likeness != NULL;
+    }
+    vit_status status = VIT_OK;
+    if (compared > 1)
+        status = vit_copies_find(&t->copies, all, t->count, t->session->threads, error);
+    vit_free(all);
+    return status;
+}
+
+static void count_copies(vit_learnt *l, const vit_teaching *t) {
+    l->copies = t->copies.extra;
+    for (size_t i = 0; i < t->copies.pair_count; i++) {
+        const vit_copy *c = &t->copies.pairs[i];
+        l->contradictions += t->labels[c->first] != t->labels[c->second];
+    }
+}
+
 static vit_status learn(vit_teaching *t, vit_solution *solution, vit_learnt *l, vit_error *error) {
+    vit_status status = find_copies(t, error);
+    if (status != VIT_OK) return status;
     const vit_samples samples = samples_of(t);
     const vit_session *s = t->session;
-    vit_status status =
-        vit_solve(solution, t->solver->solve, &samples, s->kernels, s->threads, error);
+    status = vit_solve(solution, t->solver->solve, &samples, s->kernels, s->threads, error);
     *l = (vit_learnt){.classes = t->class_count,
                       .left_out = t->solver->left_out,
                       .strength = solution->strength,
                       .doubled = NAN};
+    count_copies(l, t);
     if (status == VIT_OK)
         status = vit_calibrate(&l->temperature, &l->threshold, solution->without, &samples, error);
     if (status == VIT_OK) status = vit_count_answers(l, solution->without, &samples, error);
@@ -143,6 +193,12 @@ vit_status vit_teaching_learn(vit_teaching *t, vit_learnt *out, vit_error *error
 
 size_t vit_teaching_learnt_classes(const vit_teaching *t) {
     return t->has_learnt ? t->learnt_classes : 0;
+}
+
+vit_lesson_copy vit_teaching_copy(const vit_teaching *t, size_t index) {
+    if (index >= t->copies.pair_count) return (vit_lesson_copy){0};
+    const vit_copy *c = &t->copies.pairs[index];
+    return (vit_lesson_copy){c->first, c->second, vit_alike_name(c->alike)};
 }
 
 const char *vit_teaching_json(const vit_teaching *t) {

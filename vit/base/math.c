@@ -122,7 +122,11 @@ double vit_cubic(double x, double a) {
 }
 
 void vit_wilson(double *low, double *high, size_t right, size_t count) {
-    const double z = 1.959963984540054, n = (double)count, p = (double)right / n;
+    vit_wilson_share(low, high, (double)right / (double)count, (double)count);
+}
+
+void vit_wilson_share(double *low, double *high, double p, double n) {
+    const double z = 1.959963984540054;
     const double middle = p + z * z / (2 * n);
     const double half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
     *low = fmax(0, (middle - half) / (1 + z * z / n));

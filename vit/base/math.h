@@ -23,6 +23,9 @@ double vit_cubic(double x, double a);
  * Law of Succession, and Statistical Inference). */
 void vit_wilson(double *low, double *high, size_t right, size_t count);
 
+/* The same for a share of `count` independent ones. */
+void vit_wilson_share(double *low, double *high, double share, double count);
+
 #define VIT_PI 3.14159265358979323846
 
 #endif

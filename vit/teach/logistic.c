@@ -221,13 +221,18 @@ static vit_status minimise(rooms *room, const logistic *l, vit_error *error) {
 
 /* ---- folds ---- */
 
-/* Every tenth picture of a class is in the same fold; classes begin at different ones. */
+/* Every tenth picture of a class is in the same fold; classes begin at different ones. Copies are
+ * in the fold of the first of them. */
 static vit_status deal(logistic *l, vit_error *error) {
     const vit_samples *x = l->s->samples;
     size_t *seen = vit_alloc(x->classes, sizeof *seen);
     if (!seen) return vit_fail_memory(error, "classes", x->classes * sizeof *seen);
-    for (size_t i = 0; i < x->pictures; i++)
-        l->folds[i] = (uint8_t)((seen[x->labels[i]]++ + x->labels[i]) % VIT_FOLDS);
+    for (size_t i = 0; i < x->pictures; i++) {
+        const size_t label = x->labels[i];
+        const bool leads = !x->groups || x->groups[i] == i;
+        l->folds[i] =
+            leads ? (uint8_t)((seen[label]++ + label) % VIT_FOLDS) : l->folds[x->groups[i]];
+    }
     vit_free(seen);
     return VIT_OK;
 }

@@ -48,6 +48,13 @@ static void find_confused(vit_learnt *out, const size_t *counts, size_t classes)
         }
 }
 
+/* Pictures that are no copies of earlier ones. */
+static size_t count_groups(const vit_samples *x) {
+    size_t groups = 0;
+    for (size_t i = 0; i < x->pictures; i++) groups += !x->groups || x->groups[i] == i;
+    return groups;
+}
+
 vit_status vit_count_answers(vit_learnt *out, const float *without, const vit_samples *x,
                              vit_error *error) {
     const size_t c = x->classes;
@@ -71,7 +78,7 @@ vit_status vit_count_answers(vit_learnt *out, const float *without, const vit_sa
     out->pictures = x->pictures;
     out->right = x->pictures - found;
     out->accuracy = (double)out->right / (double)x->pictures;
-    vit_wilson(&out->low, &out->high, out->right, x->pictures);
+    vit_wilson_share(&out->low, &out->high, out->accuracy, (double)count_groups(x));
     qsort(wrong, found, sizeof *wrong, compare_suspects);
     out->suspects = vit_min(found, VIT_SUSPECTS);
     memcpy(out->suspect, wrong, out->suspects * sizeof *wrong);
@@ -94,6 +101,8 @@ typedef struct draw {
     size_t *starts;  /* [classes + 1] in order */
     float *features; /* of the pictures drawn */
     size_t *labels;
+    uint32_t *groups; /* of the pictures drawn */
+    uint32_t *drawn;  /* [pictures] 1 + the first drawn one of the group; 0: none is drawn */
 } draw;
 
 static void shuffle(draw *d, uint32_t number) {
@@ -109,6 +118,10 @@ static void shuffle(draw *d, uint32_t number) {
     d->starts[x->classes] = at;
 }
 
+static uint32_t group_of(const vit_samples *x, uint32_t picture) {
+    return x->groups ? x->groups[picture] : picture;
+}
+
 /* The first `count` pictures of each class. */
 static vit_samples take(draw *d, size_t count) {
     vit_samples drawn = *d->all;
@@ -116,16 +129,21 @@ static vit_samples take(draw *d, size_t count) {
     drawn.pictures = 0;
     drawn.features = d->features;
     drawn.labels = d->labels;
+    drawn.groups = d->groups;
+    memset(d->drawn, 0, d->all->pictures * sizeof *d->drawn);
     for (size_t k = 0; k < drawn.classes; k++)
         for (size_t i = d->starts[k]; i < vit_min(d->starts[k] + count, d->starts[k + 1]); i++) {
             memcpy(d->features + drawn.pictures * picture, d->all->features + d->order[i] * picture,
                    picture * sizeof *d->features);
+            uint32_t *first = &d->drawn[group_of(d->all, d->order[i])];
+            if (*first == 0) *first = (uint32_t)drawn.pictures + 1;
+            d->groups[drawn.pictures] = *first - 1;
             d->labels[drawn.pictures++] = k;
         }
     return drawn;
 }
 
-/* Which share of the other pictures the head answers right. */
+/* Which share of the other pictures, copies of drawn ones left out, the head answers right. */
 static double answer_others(const draw *d, size_t count, const vit_linear_head *head) {
     const vit_samples *x = d->all;
     size_t right = 0, asked = 0;
@@ -134,6 +152,7 @@ static double answer_others(const draw *d, size_t count, const vit_linear_head *
             const float *features = x->features + d->order[i] * x->views * x->width;
             double best = -INFINITY;
             size_t answer = 0;
+            if (d->drawn[group_of(x, d->order[i])]) continue;
             for (size_t j = 0; j < x->classes; j++) {
                 double z = head->bias[j];
                 for (size_t f = 0; f < x->width; f++)
@@ -232,13 +251,17 @@ vit_status vit_measure_curve(vit_learnt *out, const vit_samples *x, const vit_ke
     d.starts = vit_alloc(x->classes + 1, sizeof *d.starts);
     d.features = vit_alloc_unset(most, x->views * x->width * sizeof *d.features);
     d.labels = vit_alloc(most, sizeof *d.labels);
+    d.groups = vit_alloc(most, sizeof *d.groups);
+    d.drawn = vit_alloc(x->pictures, sizeof *d.drawn);
     vit_status status = VIT_OK;
-    if (!d.order || !d.starts || !d.features || !d.labels)
+    if (!d.order || !d.starts || !d.features || !d.labels || !d.groups || !d.drawn)
         status = vit_fail_memory(error, "draws", most * x->views * x->width * sizeof *d.features);
     if (status == VIT_OK) status = measure(out, &d, kernels, threads, error);
     vit_free(d.order);
     vit_free(d.starts);
     vit_free(d.features);
     vit_free(d.labels);
+    vit_free(d.groups);
+    vit_free(d.drawn);
     return status;
 }

@@ -10,7 +10,8 @@
 vit_status vit_calibrate(double *temperature, double *threshold, const float *without,
                          const vit_samples *samples, vit_error *error);
 
-/* Fills out->right, accuracy, low, high, suspects and confused from the logits of left-out pictures
+/* Fills out->right, accuracy, low, high (as of as many pictures as there are groups of copies),
+ * suspects and confused from the logits of left-out pictures
  * at out->temperature. Errors: MEMORY. */
 vit_status vit_count_answers(vit_learnt *out, const float *without, const vit_samples *samples,
                              vit_error *error);

@@ -1,4 +1,5 @@
 #include "vit/base/parallel.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/teach/solve.h"
 #include <math.h>
@@ -18,8 +19,11 @@ typedef struct ridge {
     double *fitted;  /* [rows][classes] Z b */
     double strength;
     double *inverse; /* [rank] 1 / (squared singular value + strength) */
-    double *rooms;   /* [threads][room]: of a picture's rows of Z, M_GG and e_G */
+    double *rooms;   /* [threads][room]: of a group's rows of Z, M_GG, e_G and scales */
     size_t room;
+    uint32_t *members; /* [pictures], those of a group one after the other */
+    size_t *starts;    /* [groups + 1] in members */
+    size_t groups, largest;
     double *errors;   /* [pictures] weighted squared errors */
     float *without;   /* [pictures][classes], or NULL */
     bool *determined; /* [pictures] */
@@ -40,31 +44,40 @@ static double weighted(const double *a, const double *b, const double *w, size_t
            ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
-/* Residuals of a picture that is left out, in double, from those of all. */
-static void leave_out(size_t picture, int thread, void *context) {
+/* Residuals of the pictures of a group that are left out together, in double, from those of all. */
+static void leave_out(size_t group, int thread, void *context) {
     const ridge *r = context;
     const vit_spectrum *s = r->s;
     const vit_samples *x = s->samples;
-    const size_t views = x->views, c = x->classes, rank = s->rank, first = picture * views;
-    double *z = r->rooms + (size_t)thread * r->room, *m = z + views * rank, *e = m + views * views;
-    for (size_t v = 0; v < views; v++) {
-        vit_spectrum_row(z + v * rank, s, first + v);
+    const size_t views = x->views, c = x->classes, rank = s->rank;
+    const uint32_t *members = r->members + r->starts[group];
+    const size_t pictures = r->starts[group + 1] - r->starts[group], rows = pictures * views;
+    double *z = r->rooms + (size_t)thread * r->room, *m = z + rows * rank, *e = m + rows * rows;
+    double *scale = e + rows * c;
+    for (size_t v = 0; v < rows; v++) {
+        const size_t picture = members[v / views], row = picture * views + v % views;
+        vit_spectrum_row(z + v * rank, s, row);
+        scale[v] = s->scale[row];
         for (size_t k = 0; k < c; k++)
-            e[v * c + k] = s->scale[first + v] * (target(x, picture, k) - r->mean[k]) -
-                           r->fitted[(first + v) * c + k];
+            e[v * c + k] = scale[v] * (target(x, picture, k) - r->mean[k]) - r->fitted[row * c + k];
     }
-    for (size_t v = 0; v < views; v++)
+    for (size_t v = 0; v < rows; v++)
         for (size_t u = 0; u <= v; u++) {
             const double hat = weighted(z + v * rank, z + u * rank, r->inverse, rank) +
-                               s->scale[first + v] * s->scale[first + u] / s->total;
-            m[v * views + u] = m[u * views + v] = (v == u) - hat;
+                               scale[v] * scale[u] / s->total;
+            m[v * rows + u] = m[u * rows + v] = (v == u) - hat;
         }
-    r->determined[picture] = vit_matrix_solve(m, views, e, c);
-    r->errors[picture] = 0;
-    for (size_t k = 0; k < c; k++) {
-        r->errors[picture] += e[k] * e[k];
-        if (r->without)
-            r->without[picture * c + k] = (float)(target(x, picture, k) - e[k] / s->scale[first]);
+    const bool determined = vit_matrix_solve(m, rows, e, c);
+    for (size_t i = 0; i < pictures; i++) {
+        const size_t picture = members[i], v = i * views;
+        r->determined[picture] = determined;
+        r->errors[picture] = 0;
+        for (size_t k = 0; k < c; k++) {
+            const double left = e[v * c + k];
+            r->errors[picture] += left * left;
+            if (r->without)
+                r->without[picture * c + k] = (float)(target(x, picture, k) - left / scale[v]);
+        }
     }
 }
 
@@ -79,7 +92,7 @@ static vit_status try_strength(double *mean, ridge *r, vit_error *error) {
     }
     const vit_status status = vit_spectrum_scores(r->fitted, s, r->b, error);
     if (status != VIT_OK) return status;
-    vit_parallel(s->exec.threads, pictures, leave_out, r);
+    vit_parallel(s->exec.threads, r->groups, leave_out, r);
     *mean = 0;
     for (size_t i = 0; i < pictures; i++) *mean += r->determined[i] ? r->errors[i] : INFINITY;
     *mean /= (double)pictures;
@@ -125,15 +138,41 @@ static vit_status solve(vit_solution *out, ridge *r, vit_error *error) {
     return status == VIT_OK ? vit_spectrum_head(&out->head, r->s, r->b, r->mean, error) : status;
 }
 
+/* Lists the pictures that are left out together. */
+static vit_status list_groups(ridge *r, vit_error *error) {
+    const vit_samples *x = r->s->samples;
+    uint32_t *number = vit_alloc(x->pictures, sizeof *number); /* of the group */
+    r->members = vit_alloc(x->pictures, sizeof *r->members);
+    r->starts = vit_alloc(x->pictures + 2, sizeof *r->starts);
+    if (!number || !r->members || !r->starts) {
+        vit_free(number);
+        return vit_fail_memory(error, "groups of copies", x->pictures * sizeof *r->starts);
+    }
+    for (size_t i = 0; i < x->pictures; i++) {
+        const bool leads = !x->groups || x->groups[i] == i;
+        number[i] = leads ? (uint32_t)r->groups++ : number[x->groups[i]];
+        r->starts[number[i] + 2]++;
+    }
+    for (size_t g = 0; g < r->groups; g++) {
+        r->largest = vit_max(r->largest, r->starts[g + 2]);
+        r->starts[g + 2] += r->starts[g + 1];
+    }
+    for (size_t i = 0; i < x->pictures; i++) r->members[r->starts[number[i] + 1]++] = (uint32_t)i;
+    vit_free(number);
+    return VIT_OK;
+}
+
 vit_status vit_solve_ridge(vit_solution *out, const vit_spectrum *s, vit_error *error) {
     const vit_samples *x = s->samples;
     const size_t c = x->classes, threads = (size_t)s->exec.threads;
-    ridge r = {.s = s, .room = x->views * (s->rank + x->views + c)};
+    ridge r = {.s = s};
+    vit_status status = list_groups(&r, error);
+    const size_t rows = r.largest * x->views;
+    r.room = rows * (s->rank + rows + c + 1);
     const size_t count = c + s->rank * (2 * c + 1) + s->rows * c + threads * r.room + x->pictures;
     double *block = vit_alloc(count, sizeof *block);
     r.determined = vit_alloc(x->pictures, sizeof *r.determined);
-    vit_status status = VIT_OK;
-    if (!block || !r.determined)
+    if (status == VIT_OK && (!block || !r.determined))
         status = vit_fail_memory(error, "a ridge regression", count * sizeof *block);
     if (status == VIT_OK) {
         r.mean = block;
@@ -147,5 +186,7 @@ vit_status vit_solve_ridge(vit_solution *out, const vit_spectrum *s, vit_error *
     }
     vit_free(block);
     vit_free(r.determined);
+    vit_free(r.members);
+    vit_free(r.starts);
     return status;
 }

@@ -12,8 +12,10 @@ typedef struct vit_samples {
     const float *features; /* [pictures][views][width] */
     const size_t *labels;  /* [pictures] < classes */
     size_t pictures, views, width, classes;
-    bool balance;       /* each class weighs the same, however many pictures it has */
-    size_t most_double; /* multiply-adds of Z up to which it is computed in double; 0: 4e9 */
+    const uint32_t *groups; /* [pictures] the first picture that each is a copy of, or itself:
+                               copies are left out together; NULL: there are none */
+    bool balance;           /* each class weighs the same, however many pictures it has */
+    size_t most_double;     /* multiply-adds of Z up to which it is computed in double; 0: 4e9 */
 } vit_samples;
 
 /* The singular value decomposition of the samples. x: a row of `standard`, (feature - mean) / std

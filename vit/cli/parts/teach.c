@@ -22,6 +22,14 @@ static void add_curve(vit_string *t, const vit_learnt *l) {
     vit_string_add(t, "\n");
 }
 
+static void add_picture(vit_string *t, const vit_teaching *teaching, size_t index) {
+    const vit_lesson lesson = vit_teaching_at(teaching, index);
+    if (lesson.name)
+        vit_string_add_visible(t, lesson.name, 0);
+    else
+        vit_string_add(t, "picture %zu", index);
+}
+
 static void add_suspects(vit_string *t, const vit_teaching *teaching, const vit_learnt *l) {
     char number[32];
     if (l->suspects > 0) vit_string_add(t, "pictures that may be of another class:\n");
@@ -29,15 +37,40 @@ static void add_suspects(vit_string *t, const vit_teaching *teaching, const vit_
         const vit_suspect *s = &l->suspect[i];
         const vit_lesson lesson = vit_teaching_at(teaching, s->index);
         vit_string_add(t, "  ");
-        if (lesson.name)
-            vit_string_add_visible(t, lesson.name, 0);
-        else
-            vit_string_add(t, "picture %zu", s->index);
+        add_picture(t, teaching, s->index);
         vit_string_add(t, ": said to be ");
         vit_string_add_visible(t, vit_teaching_class(teaching, lesson.label), 0);
         vit_string_add(t, ", looks like ");
         vit_string_add_visible(t, vit_teaching_class(teaching, s->answer), 0);
         vit_string_add(t, " (%s %%)\n", percent(number, s->probability));
+    }
+}
+
+/* Copies: how many, and all those whose classes differ. */
+static void add_copies(vit_string *t, const vit_teaching *teaching, const vit_learnt *l) {
+    const vit_lesson_copy example = vit_teaching_copy(teaching, 0);
+    if (l->copies == 0) return;
+    vit_string_add(t, "%zu picture%s of others, such as ", l->copies,
+                   l->copies == 1 ? " is a copy" : "s are copies");
+    add_picture(t, teaching, example.second);
+    vit_string_add(t, " (%s) of ", example.alike);
+    add_picture(t, teaching, example.first);
+    vit_string_add(t, ": copies were left out together; --json lists them all\n");
+    if (l->contradictions > 0) vit_string_add(t, "the same picture in two classes:\n");
+    for (size_t i = 0;; i++) {
+        const vit_lesson_copy c = vit_teaching_copy(teaching, i);
+        const size_t both[] = {c.first, c.second};
+        if (!c.alike) break;
+        if (vit_teaching_at(teaching, c.first).label == vit_teaching_at(teaching, c.second).label)
+            continue;
+        for (size_t k = 0; k < 2; k++) {
+            vit_string_add(t, k == 0 ? "  " : ", ");
+            add_picture(t, teaching, both[k]);
+            vit_string_add(t, ": ");
+            vit_string_add_visible(
+                t, vit_teaching_class(teaching, vit_teaching_at(teaching, both[k]).label), 0);
+        }
+        vit_string_add(t, " (%s)\n", c.alike);
     }
 }
 
@@ -49,6 +82,7 @@ static bool print_text(const vit_command *command, const vit_teach_call *c, cons
                    l->pictures, l->classes, l->left_out);
     vit_string_add(&text, "  %s %% right, in 19 of 20 cases between %s and %s %%\n",
                    percent(a, l->accuracy), percent(b, l->low), percent(d, l->high));
+    add_copies(&text, t, l);
     add_curve(&text, l);
     if (l->confusions > 0) {
         vit_string_add(&text, "most confused: ");

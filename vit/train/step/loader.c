@@ -2,6 +2,7 @@
 #include "vit/base/order.h"
 #include "vit/base/random.h"
 #include "vit/base/sys.h"
+#include "vit/image/likeness.h"
 #include "vit/image/prepare/preprocess.h"
 #include <math.h>
 #include <stdlib.h>
@@ -175,6 +176,55 @@ static vit_status hold_back(vit_loader *l, size_t wanted, vit_error *error) {
     return is_there ? VIT_OK : vit_fail_memory(error, "the pictures that are held back", n);
 }
 
+/* Which groups of copies are held back: those with a picture that is, but not one whose class would
+ * have no training picture left; these are learnt as a whole. left: [classes] training pictures. */
+static void choose_groups(bool *held, size_t *left, const vit_loader *l) {
+    const vit_records *r = &l->data->train;
+    const uint32_t *group = r->copies->group;
+    const size_t n = l->train_count + l->val_count;
+    for (size_t i = l->train_count; i < n; i++)
+        if (l->train[i] < r->copies->count) held[group[l->train[i]]] = true;
+    for (size_t i = 0; i < l->train_count; i++) left[r->labels[l->train[i]]]++;
+    for (size_t i = 0; i < l->train_count; i++) {
+        const uint32_t record = l->train[i];
+        if (record >= r->copies->count || !held[group[record]]) continue;
+        if (left[r->labels[record]] > 1)
+            left[r->labels[record]]--;
+        else
+            held[group[record]] = false;
+    }
+}
+
+/* Holds copies back together: the pictures that are moved come behind those of their part. */
+static vit_status keep_together(vit_loader *l, vit_error *error) {
+    const vit_copies *c = l->data->train.copies;
+    const size_t n = l->train_count + l->val_count;
+    if (!c || l->val_count == 0 || l->data->val.count > 0) return VIT_OK;
+    bool *held = vit_alloc(c->count, sizeof *held);
+    size_t *left = vit_alloc(l->data->classes, sizeof *left), train = 0, val = 0;
+    uint32_t *kept = vit_alloc(n, sizeof *kept), *moved = vit_alloc(n, sizeof *moved);
+    const bool is_there = held && left && kept && moved;
+    if (is_there) {
+        choose_groups(held, left, l);
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t record = l->train[i];
+            const bool is_val = record < c->count ? held[c->group[record]] : i >= l->train_count;
+            *(is_val ? &moved[val++] : &kept[train++]) = record;
+        }
+    }
+    if (is_there && train > 0 && val > 0) {
+        memcpy(l->train, kept, train * sizeof *kept);
+        memcpy(l->train + train, moved, val * sizeof *moved);
+        l->train_count = train;
+        l->val_count = val;
+    }
+    vit_free(held);
+    vit_free(left);
+    vit_free(kept);
+    vit_free(moved);
+    return is_there ? VIT_OK : vit_fail_memory(error, "the pictures that are held back", n);
+}
+
 vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_recipe *recipe,
                           uint64_t seed, vit_error *error) {
     const bool has_val = data->val.count > 0;
@@ -201,6 +251,7 @@ vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_reci
     }
     shuffle(l->train, n, vit_random_start(seed, VIT_RANDOM_SPLIT, 0, 0));
     vit_status status = hold_back(l, held_back, error);
+    if (status == VIT_OK) status = keep_together(l, error);
     if (status == VIT_OK) status = find_shards(l, error);
     if (status != VIT_OK) {
         vit_loader_free(l);
