@@ -132,6 +132,8 @@ typedef struct vit_dataset_options {
                                NULL: always the pictures held back */
     /* Vocabularies of a model, for tables of texts; NULL: they are made of the training texts. */
     const vit_vocabulary *source_vocabulary, *target_vocabulary;
+    bool finds_copies;          /* copies among the training pictures are looked for, and noted:
+                                   vit_records' copies */
     bool empty_classes;         /* classes may have no training picture */
     bool parts_are_classes;     /* classes may be called train, val or test, as parts are */
     const char *class_column;   /* the column of a table of pictures that names the classes; NULL:

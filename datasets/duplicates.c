@@ -179,6 +179,7 @@ vit_status vit_duplicates_group(vit_dataset *set, int threads, vit_error *error)
         print_all(prints, set, r->pixels, count, threads);
         forget_flat(prints, count);
         status = vit_copies_find(copies, prints, count, threads, error);
+        if (status == VIT_OK) vit_copies_forget_scenes(copies);
     }
     vit_free(prints);
     if (status == VIT_OK && copies->extra > 0) {

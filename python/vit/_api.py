@@ -596,6 +596,16 @@ class vit_learnt(Structure):
         ("suspect", vit_suspect * 20),
         ("confused", c_size_t * 2),
         ("confusions", c_size_t),
+        ("copies", c_size_t),
+        ("contradictions", c_size_t),
+    ]
+
+
+class vit_lesson_copy(Structure):
+    _fields_ = [
+        ("first", c_size_t),
+        ("second", c_size_t),
+        ("alike", c_char_p),
     ]
 
 
@@ -812,6 +822,7 @@ FUNCTIONS = {
     "vit_teaching_forget": (c_int, [c_void_p, c_size_t, POINTER(vit_error)]),
     "vit_teaching_learn": (c_int, [c_void_p, POINTER(vit_learnt), POINTER(vit_error)]),
     "vit_teaching_learnt_classes": (c_size_t, [c_void_p]),
+    "vit_teaching_copy": (vit_lesson_copy, [c_void_p, c_size_t]),
     "vit_teaching_json": (c_char_p, [c_void_p]),
     "vit_teaching_report": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
     "vit_teaching_test": (c_int, [c_void_p, c_size_t, POINTER(vit_tested), POINTER(vit_error)]),

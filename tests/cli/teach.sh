@@ -199,4 +199,4 @@ cp twice/a/2.png twice/b/2-again.png
 run 0 "the same picture in two classes" "*" \
     vit-train --data twice --init "$model" --head ridge --out luck --overwrite
 check "all copies are counted" says out "21 pictures are copies of others"
-check "both are named" says out "twice/a/2.png: a, twice/b/2-again.png: b (exact)"
+check "both are named" says out "twice/a/2-copy.png: a, twice/b/2-again.png: b (exact)"

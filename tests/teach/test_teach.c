@@ -128,15 +128,21 @@ static head_case drawn(size_t pictures, size_t views, size_t width, size_t class
         c.labels[i] = i % classes;
         for (size_t v = 0; v < views; v++) c.features[(i * views + v) * width + i % classes] += .7f;
     }
-    c.samples = (vit_samples){c.features, c.labels, pictures, views, width, classes, false, 0};
+    c.samples = (vit_samples){.features = c.features,
+                              .labels = c.labels,
+                              .pictures = pictures,
+                              .views = views,
+                              .width = width,
+                              .classes = classes};
     return c;
 }
 
-/* The picture that is left out has no part in its own answer: nothing changes in that when its
- * features, all views of them, are others. Only the standard deviations and the choice of the
- * strength see it; so the definition is computed for the strength that was chosen. */
-static void a_picture_is_left_out_with_its_views(void **unused) {
+/* The picture that is left out has no part in its own answer, nor have its copies: nothing changes
+ * in that when its features, all views of them, are others. Only the standard deviations and the
+ * choice of the strength see it; so the definition is computed for the strength that was chosen. */
+static void compare_left_out(const uint32_t *groups) {
     head_case c = drawn(30, 3, 8, 3);
+    c.samples.groups = groups;
     vit_solution all = solve(&c.samples, vit_solve_ridge, 2);
     vit_spectrum s;
     vit_error error;
@@ -145,7 +151,7 @@ static void a_picture_is_left_out_with_its_views(void **unused) {
     for (size_t out = 0; out < 30; out += 7) { /* normal equations without the picture */
         double a[9 * 9] = {0}, b[9 * 3] = {0};
         for (size_t row = 0; row < 90; row++) {
-            if (row / 3 == out) continue;
+            if (groups ? groups[row / 3] == groups[out] : row / 3 == out) continue;
             double x[9];
             for (size_t j = 0; j < 8; j++) x[j] = (double)s.standard[row * 8 + j];
             x[8] = 1;
@@ -165,6 +171,31 @@ static void a_picture_is_left_out_with_its_views(void **unused) {
     }
     vit_spectrum_free(&s);
     vit_solution_free(&all);
+    free_case(&c);
+}
+
+static void a_picture_is_left_out_with_its_views(void **unused) {
+    uint32_t groups[30];
+    compare_left_out(NULL);
+    for (uint32_t i = 0; i < 30; i++) groups[i] = i < 24 ? i % 6 + i / 12 * 12 : i;
+    compare_left_out(groups);
+}
+
+/* Copies are in one fold, so that none is answered by a head that knows the other. */
+static void copies_are_in_one_fold(void **unused) {
+    enum { EACH = 40 };
+    head_case c = drawn(2 * EACH, 1, 8, 2);
+    uint32_t groups[2 * EACH];
+    vit_random r = check_random(3);
+    check_fill(c.features, EACH * 8, 1, &r); /* nothing to learn, but each picture twice */
+    memcpy(c.features + EACH * 8, c.features, EACH * 8 * sizeof(float));
+    for (uint32_t i = 0; i < 2 * EACH; i++) groups[i] = i % EACH;
+    for (size_t i = 0; i < 2 * EACH; i++) c.labels[i] = i % EACH * 7 / 3 % 2;
+    c.samples.groups = groups;
+    vit_solution s = solve(&c.samples, vit_solve_logistic, 2);
+    for (size_t i = 0; i < EACH; i++)
+        assert_memory_equal(s.without + 2 * i, s.without + 2 * (i + EACH), 2 * sizeof(float));
+    vit_solution_free(&s);
     free_case(&c);
 }
 
@@ -326,6 +357,7 @@ int main(void) {
         cmocka_unit_test(ridge_is_scikit_learns),
         cmocka_unit_test(logistic_is_scikit_learns),
         cmocka_unit_test(a_picture_is_left_out_with_its_views),
+        cmocka_unit_test(copies_are_in_one_fold),
         cmocka_unit_test(threads_change_no_byte),
         cmocka_unit_test(many_pictures_have_the_same_head),
         cmocka_unit_test(features_that_are_no_numbers_are_refused),

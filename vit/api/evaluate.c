@@ -465,9 +465,12 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
                             vit_error *error) {
     const vit_config *c = &m->file.config;
     const vit_preparation preparation = vit_model_preparation(&m->file);
+    /* What a training held back depends on copies, and those of the test were left out of it. */
+    const unsigned beside = part & VIT_PART_VAL ? VIT_PART_TEST : 0;
     vit_dataset_options options = {.arrays = o->arrays,
                                    .need = part,
-                                   .want = part,
+                                   .want = part | beside,
+                                   .finds_copies = part & VIT_PART_VAL,
                                    .preparation = &preparation,
                                    .trained_on = trained_on,
                                    .class_column = o->class_column,

@@ -132,6 +132,7 @@ static vit_status find_copies(vit_teaching *t, vit_error *error) {
     vit_status status = VIT_OK;
     if (compared > 1)
         status = vit_copies_find(&t->copies, all, t->count, t->session->threads, error);
+    if (status == VIT_OK && compared > 1) vit_copies_forget_scenes(&t->copies);
     vit_free(all);
     return status;
 }

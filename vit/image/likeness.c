@@ -14,11 +14,11 @@ enum { GRID = 5, EACH = GRID * GRID, SIZES = 3, CROPS = VIT_LIKENESS_CROPS };
 static const double sizes[SIZES] = {.95, .9, .85};
 _Static_assert(CROPS == 1 + SIZES * EACH, "the whole and the crops");
 
-#define NEAR_BITS 10       /* in which hashes of near pictures may differ */
-#define CROP_BITS 10       /* those of crops at the right place */
-#define WHOLE_BITS 28      /* those of pictures of which one is a crop of the other */
-#define NEAR_LIKENESS .98f /* correlations */
-#define CROP_LIKENESS .97f
+#define NEAR_BITS 6       /* in which hashes of near pictures may differ */
+#define CROP_BITS 10      /* those of crops at the right place */
+#define WHOLE_BITS 28     /* those of pictures of which one is a crop of the other */
+#define NEAR_LIKENESS .99 /* correlations */
+#define CROP_LIKENESS .97
 #define MOST_TINT 12.f /* in which mean colours may differ */
 #define LEAST_DEVIATION 2.f
 #define PHOTO_SHARE 4 /* of a photo, no three greys in a row take 1/4 */
@@ -61,6 +61,7 @@ static void shrink(vit_likeness *out, const uint8_t *pixels, size_t height, size
                               vit_max(left + 1, (x + 1) * width / SIDE)};
         double mean[3];
         add_cell(mean, pixels, width, channels, box);
+        for (size_t k = 0; k < 3; k++) out->color[3 * i + k] = (uint8_t)(mean[k] + .5);
         out->grey[i] = (uint8_t)((mean[0] + mean[1] + mean[2]) / 3 + .5);
         tint[0] += mean[0] - mean[1];
         tint[1] += mean[2] - mean[1];
@@ -150,18 +151,23 @@ void vit_likeness_of(vit_likeness *out, const uint8_t *pixels, size_t height, si
 
 /* ---- comparing ---- */
 
-static float correlation(const float *a, const float *b) {
-    double sa = 0, sb = 0, ab = 0, aa = 0, bb = 0;
-    for (size_t i = 0; i < AREA; i++) {
-        const double x = (double)a[i], y = (double)b[i];
-        sa += x;
-        sb += y;
-        ab += x * y;
-        aa += x * x;
-        bb += y * y;
-    }
-    const double va = aa - sa * sa / AREA, vb = bb - sb * sb / AREA;
-    return va > 0 && vb > 0 ? (float)((ab - sa * sb / AREA) / sqrt(va * vb)) : 0;
+/* Sums over pairs of numbers, and their correlation. */
+typedef struct sums {
+    double n, a, b, ab, aa, bb;
+} sums;
+
+static void add_pair(sums *s, double a, double b) {
+    s->n++;
+    s->a += a;
+    s->b += b;
+    s->ab += a * b;
+    s->aa += a * a;
+    s->bb += b * b;
+}
+
+static double correlation(const sums *s) {
+    const double va = s->aa - s->a * s->a / s->n, vb = s->bb - s->b * s->b / s->n;
+    return va > 0 && vb > 0 ? (s->ab - s->a * s->b / s->n) / sqrt(va * vb) : 0;
 }
 
 /* The bits in which hashes differ. */
@@ -173,13 +179,25 @@ static int distance(uint64_t a, uint64_t b) {
     return (int)(x * 0x0101010101010101u >> 56);
 }
 
-static bool are_alike(const vit_likeness *a, size_t crop_a, const vit_likeness *b, size_t crop_b,
-                      bool mirrored, int bits, float least) {
+static bool are_near(const vit_likeness *a, const vit_likeness *b, bool mirrored) {
+    sums s = {0};
+    if (distance(a->hashes[0][0], b->hashes[mirrored][0]) > NEAR_BITS) return false;
+    for (size_t i = 0; i < AREA; i++) {
+        const size_t k = mirrored ? i / SIDE * SIDE + SIDE - 1 - i % SIDE : i;
+        for (size_t c = 0; c < 3; c++) add_pair(&s, a->color[3 * i + c], b->color[3 * k + c]);
+    }
+    return correlation(&s) >= NEAR_LIKENESS;
+}
+
+static bool are_same_crops(const vit_likeness *a, size_t crop_a, const vit_likeness *b,
+                           size_t crop_b, bool mirrored) {
     float x[AREA], y[AREA];
-    if (distance(a->hashes[0][crop_a], b->hashes[mirrored][crop_b]) > bits) return false;
+    sums s = {0};
+    if (distance(a->hashes[0][crop_a], b->hashes[mirrored][crop_b]) > CROP_BITS) return false;
     cut(x, a, crop_a, false);
     cut(y, b, crop_b, mirrored);
-    return correlation(x, y) >= least;
+    for (size_t i = 0; i < AREA; i++) add_pair(&s, (double)x[i], (double)y[i]);
+    return correlation(&s) >= CROP_LIKENESS;
 }
 
 /* Whether one is a crop of the other, or crops of both at opposite places are alike. The number of
@@ -192,9 +210,8 @@ static bool are_crops(const vit_likeness *a, const vit_likeness *b, bool mirrore
         const bool moves = row != GRID / 2 || column != GRID / 2;
         const size_t opposite =
             first + (GRID - 1 - row) * GRID + (mirrored ? column : GRID - 1 - column);
-        if (are_alike(a, i, b, 0, mirrored, CROP_BITS, CROP_LIKENESS) ||
-            are_alike(a, 0, b, i, mirrored, CROP_BITS, CROP_LIKENESS) ||
-            (moves && are_alike(a, i, b, opposite, mirrored, CROP_BITS, CROP_LIKENESS)))
+        if (are_same_crops(a, i, b, 0, mirrored) || are_same_crops(a, 0, b, i, mirrored) ||
+            (moves && are_same_crops(a, i, b, opposite, mirrored)))
             return true;
     }
     return false;
@@ -205,8 +222,8 @@ vit_alike vit_likeness_compare(const vit_likeness *a, const vit_likeness *b, boo
     if (a->is_flat || b->is_flat) return VIT_ALIKE_NOT;
     for (size_t k = 0; k < 2; k++)
         if (fabsf(a->tint[k] - b->tint[k]) > MOST_TINT) return VIT_ALIKE_NOT;
-    if (are_alike(a, 0, b, 0, false, NEAR_BITS, NEAR_LIKENESS)) return VIT_ALIKE_NEAR;
-    if (are_alike(a, 0, b, 0, true, NEAR_BITS, NEAR_LIKENESS)) return VIT_ALIKE_MIRRORED;
+    if (are_near(a, b, false)) return VIT_ALIKE_NEAR;
+    if (are_near(a, b, true)) return VIT_ALIKE_MIRRORED;
     if (!crops || !a->is_photo || !b->is_photo) return VIT_ALIKE_NOT;
     return are_crops(a, b, false) || are_crops(a, b, true) ? VIT_ALIKE_CROP : VIT_ALIKE_NOT;
 }
@@ -296,6 +313,7 @@ static uint32_t first_of(const uint32_t *group, uint32_t i) {
 }
 
 static void join_groups(vit_copies *out) {
+    out->extra = 0;
     for (size_t i = 0; i < out->count; i++) out->group[i] = (uint32_t)i;
     for (size_t i = 0; i < out->pair_count; i++) {
         const uint32_t a = first_of(out->group, out->pairs[i].first);
@@ -331,6 +349,20 @@ vit_status vit_copies_find(vit_copies *out, const vit_likeness *pictures, size_t
     void *const memory[] = {s.equal, s.found, s.counts, s.capacities, s.failed};
     for (size_t i = 0; i < VIT_COUNT(memory); i++) vit_free(memory[i]);
     return status;
+}
+
+void vit_copies_forget_scenes(vit_copies *c) {
+    size_t kept = 0;
+    uint32_t *members = vit_alloc(c->count, sizeof *members);
+    for (size_t i = 0; members && i < c->count; i++) members[c->group[i]]++;
+    for (size_t i = 0; members && i < c->pair_count; i++) {
+        const vit_copy *p = &c->pairs[i];
+        if (p->alike == VIT_ALIKE_EXACT || members[c->group[p->first]] <= VIT_COPIES_SCENE)
+            c->pairs[kept++] = *p;
+    }
+    if (members) c->pair_count = kept;
+    vit_free(members);
+    join_groups(c);
 }
 
 void vit_copies_free(vit_copies *copies) {

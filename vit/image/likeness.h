@@ -23,12 +23,13 @@ const char *vit_alike_name(vit_alike alike);
 #define VIT_LIKENESS_SIDE 32
 #define VIT_LIKENESS_CROPS 76
 
-/* What is compared of a picture: a small grey copy, and hashes of its crops. */
+/* What is compared of a picture: a small copy, and hashes of its crops. */
 typedef struct vit_likeness {
     uint64_t digest;                        /* of the file or the pixels, by the caller; 0:
                                                not exactly like any other */
     uint64_t hashes[2][VIT_LIKENESS_CROPS]; /* dHash of the crops; [1]: mirrored */
-    uint8_t grey[VIT_LIKENESS_SIDE * VIT_LIKENESS_SIDE];
+    uint8_t color[VIT_LIKENESS_SIDE * VIT_LIKENESS_SIDE * 3], /* a small copy */
+        grey[VIT_LIKENESS_SIDE * VIT_LIKENESS_SIDE];          /* its means over colors */
     float tint[2]; /* mean of red - green and of blue - green */
     bool is_flat;  /* has too little contrast to be compared */
     bool is_photo; /* no grey takes a large part of it: crops can be recognised */
@@ -41,8 +42,8 @@ void vit_likeness_of(vit_likeness *out, const uint8_t *pixels, size_t height, si
 /* A digest of bytes for vit_likeness, never 0. */
 uint64_t vit_likeness_digest(const void *bytes, size_t size);
 
-/* Near: the correlation of the grey copies is at least .98. Crop: that of crops of 95 to 85 % of
- * each side is at least .97; only looked for if `crops`. */
+/* Near: the correlation of the small copies is at least .99. Crop: that of grey crops of 95 to 85 %
+ * of each side is at least .97; only looked for if `crops`. */
 vit_alike vit_likeness_compare(const vit_likeness *a, const vit_likeness *b, bool crops);
 
 /* Two pictures that are alike. */
@@ -70,5 +71,11 @@ typedef struct vit_copies {
 vit_status vit_copies_find(vit_copies *out, const vit_likeness *pictures, size_t count, int threads,
                            vit_error *error);
 void vit_copies_free(vit_copies *copies);
+
+/* Takes out the pairs, exact ones left, of groups of more than VIT_COPIES_SCENE pictures, and joins
+ * the groups again: these are no copies but pictures of one scene, as a fixed camera takes them.
+ * Without memory nothing is taken out. */
+#define VIT_COPIES_SCENE 16
+void vit_copies_forget_scenes(vit_copies *copies);
 
 #endif

@@ -67,6 +67,7 @@ static vit_status open_data(vit_run *run, vit_error *error) {
                                  .need = VIT_PART_TRAIN,
                                  .want = VIT_PART_TRAIN | VIT_PART_VAL | VIT_PART_TEST,
                                  .class_column = o->class_column,
+                                 .finds_copies = true,
                                  .empty_classes = o->empty_classes,
                                  .parts_are_classes = o->parts_are_classes,
                                  .multi_label = is_multi_label(o),
