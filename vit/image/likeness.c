@@ -189,29 +189,39 @@ static bool are_near(const vit_likeness *a, const vit_likeness *b, bool mirrored
     return correlation(&s) >= NEAR_LIKENESS;
 }
 
-static bool are_same_crops(const vit_likeness *a, size_t crop_a, const vit_likeness *b,
-                           size_t crop_b, bool mirrored) {
+static double correlate_crops(const vit_likeness *a, size_t crop_a, const vit_likeness *b,
+                              size_t crop_b, bool mirrored) {
     float x[AREA], y[AREA];
     sums s = {0};
-    if (distance(a->hashes[0][crop_a], b->hashes[mirrored][crop_b]) > CROP_BITS) return false;
     cut(x, a, crop_a, false);
     cut(y, b, crop_b, mirrored);
     for (size_t i = 0; i < AREA; i++) add_pair(&s, (double)x[i], (double)y[i]);
-    return correlation(&s) >= CROP_LIKENESS;
+    return correlation(&s);
+}
+
+static bool are_same_crops(const vit_likeness *a, size_t crop_a, const vit_likeness *b,
+                           size_t crop_b, bool mirrored, double least) {
+    return distance(a->hashes[0][crop_a], b->hashes[mirrored][crop_b]) <= CROP_BITS &&
+           correlate_crops(a, crop_a, b, crop_b, mirrored) >= least;
 }
 
 /* Whether one is a crop of the other, or crops of both at opposite places are alike. The number of
- * a mirrored picture's crop counts its places from the right, as hashes[1] does not. */
+ * a mirrored picture's crop counts its places from the right, as hashes[1] does not. Half of what
+ * correlation lacks between the whole pictures must be gone: where crops are no nearer than these,
+ * the pictures are of similar things. */
 static bool are_crops(const vit_likeness *a, const vit_likeness *b, bool mirrored) {
     if (distance(a->hashes[0][0], b->hashes[mirrored][0]) > WHOLE_BITS) return false;
+    const double whole = correlate_crops(a, 0, b, 0, mirrored);
+    const double least = fmax(CROP_LIKENESS, 1 - (1 - whole) / 2);
     for (size_t i = 1; i < CROPS; i++) {
         const size_t place = (i - 1) % EACH, first = i - place;
         const size_t row = place / GRID, column = place % GRID;
         const bool moves = row != GRID / 2 || column != GRID / 2;
         const size_t opposite =
             first + (GRID - 1 - row) * GRID + (mirrored ? column : GRID - 1 - column);
-        if (are_same_crops(a, i, b, 0, mirrored) || are_same_crops(a, 0, b, i, mirrored) ||
-            (moves && are_same_crops(a, i, b, opposite, mirrored)))
+        if (are_same_crops(a, i, b, 0, mirrored, least) ||
+            are_same_crops(a, 0, b, i, mirrored, least) ||
+            (moves && are_same_crops(a, i, b, opposite, mirrored, least)))
             return true;
     }
     return false;
