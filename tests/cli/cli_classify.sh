@@ -146,6 +146,14 @@ exec 9>&-
 wait $process
 check "and then the next" grep -q '"b.png"' answers
 
+# A pipe that a list names is refused, not waited for; one that is named here is read.
+mkfifo waits
+printf 'a.png\nwaits\nb.png\n' >names2
+timeout 60 $classify --json --files-from names2 >answers 2>err
+check "a pipe in a list is not waited for" test $? -eq 1
+check "the other pictures are answered" test "$(grep -c predictions answers)" -eq 2
+check "and the pipe is named" grep -q '"waits".*special file' answers
+
 # One grey pixel.
 {
     printf '\211PNG\015\012\032\012\000\000\000\015IHDR\000\000\000\001\000\000\000\001\010\000'
