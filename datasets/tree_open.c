@@ -546,8 +546,7 @@ vit_status vit_tree_open(vit_dataset *out, vit_tree *tree, const char *path,
     vit_status status = read_parts(out, tree, &l, path, o, error);
     if (status == VIT_OK) status = finish(out, tree, &l, path, o->multi_label, error);
     if (status == VIT_OK) status = vit_duplicates_note(out, o->threads, error);
-    if (status == VIT_OK && o->finds_copies)
-        status = vit_duplicates_group(out, o->threads, error);
+    if (status == VIT_OK && o->finds_copies) status = vit_duplicates_group(out, o->threads, error);
     if (out->label_memory) tree->classes = NULL; /* they belong to the set now */
     tree->shards = NULL;
     for (size_t i = VIT_UNREADABLE_NAMED; o->unreadable && i < l.count; i++)

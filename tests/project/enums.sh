@@ -29,7 +29,6 @@ VIT_ALIKE_NOT * whether two pictures are copies, not how
 VIT_ALIKE_EXACT * copies by digest, which need no comparison of pixels
 found vit/search/index.c what begins at a place of the file, all of it in this file
 VIT_INDEX_ABOUT vit/search/index.c the first block of an index is of this kind
-VIT_INDEX_ROWS vit/search/index.c the other blocks are; others are refused
 vit_option_kind vit/cli/parts/options.c a flag takes no value, a list may be given again
 vit_event_kind * what only such an event has, or brings with it
 vit_field_kind * what only such a field has, as a range; fields are read and written by switches

@@ -321,9 +321,8 @@ static vit_status prepare_regular(vit_image *ready, const vit_model *m, const vi
     vit_bytes file;
     vit_status status = vit_read_regular(&file, p->name, VIT_IMAGE_MAX_FILE, error);
     if (status == VIT_OK)
-        status = vit_preprocess_bytes(ready, file.data, file.size, p->name,
-                                      &m->file.preprocessing, c->height, c->width, c->channels,
-                                      kernels, error);
+        status = vit_preprocess_bytes(ready, file.data, file.size, p->name, &m->file.preprocessing,
+                                      c->height, c->width, c->channels, kernels, error);
     vit_free(file.data);
     return status;
 }

@@ -48,6 +48,29 @@ static found look(const vit_bytes *file, uint64_t at) {
     return head->size > left - sizeof *head ? UNFINISHED : WHOLE;
 }
 
+/* What is said of it; NULL: nothing is wrong. */
+static const char *wrong_with(found what) {
+    switch (what) {
+    case WHOLE:
+        break;
+    case UNFINISHED:
+        return "is not whole";
+    case DAMAGED:
+        return "has a damaged head";
+    }
+    return NULL;
+}
+
+static bool has_rows(const vit_index_head *head) {
+    switch ((vit_index_kind)head->kind) {
+    case VIT_INDEX_ABOUT:
+        break;
+    case VIT_INDEX_ROWS:
+        return true;
+    }
+    return false;
+}
+
 bool vit_index_begins(const vit_bytes *file, uint64_t *size) {
     const vit_index_head *head = (const void *)file->data;
     if (file->size < sizeof *head || !is_head(head) || head->kind != VIT_INDEX_ABOUT) return false;
@@ -166,11 +189,11 @@ static vit_status list_blocks(checking *c, vit_index *index, vit_error *error) {
         const uint64_t next = what == WHOLE ? 0 : find_next(&index->file, at);
         if (what == UNFINISHED && next == index->file.size) break;
         if (what != WHOLE) {
-            note_damage(index, at, what == DAMAGED ? "has a damaged head" : "is not whole");
+            note_damage(index, at, wrong_with(what));
             at = next;
             continue;
         }
-        if (head->kind != VIT_INDEX_ROWS)
+        if (!has_rows(head))
             return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                             "%s: has a block of the kind %u at byte %llu, of a later version",
                             index->path, head->kind, (unsigned long long)at);
