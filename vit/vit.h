@@ -266,14 +266,12 @@ typedef struct vit_picture {
     size_t size;
     const uint8_t *pixels; /* in place of a file; or NULL */
     size_t width, height, channels, stride;
-    bool is_regular_file; /* a pipe or device of this name is refused instead of waited for: for
-                             names that somebody else has written */
+    bool is_regular_file; /* a pipe of this name, which a stranger may give, is refused at once */
 } vit_picture;
 
 /* vit_prepare_memory for any picture, and in two forms, either of which may be NULL: `pixels` as
- * there, and `values` [height][width][channels], normalised, for vit_embed_normalized. The values
- * are exact; the pixels are rounded to 8 bits, which matters where the model's pictures are resized
- * in floating point. most_pixels: of a picture given as bytes. */
+ * there, rounded to 8 bits, and `values` [height][width][channels], normalised and exact, for
+ * vit_embed_normalized. most_pixels: of a picture given as bytes. */
 VIT_API vit_status vit_prepare_values(const vit_session *session, const vit_picture *picture,
                                       size_t most_pixels, uint8_t *pixels, float *values,
                                       const char **warning, vit_error *error);

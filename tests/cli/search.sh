@@ -128,7 +128,8 @@ run 0 "moved/album/-dash.png" "" vit-search moved/spelt photos/p0009.png --top 1
 check "a folder moves with its index" grep -q 'src="data:image/png' sheet.html
 rm moved/album/-dash.png
 mkfifo moved/album/-dash.png
-run 0 "moved/album/-dash.png" "" timeout 60 vit-search moved/spelt photos/p0009.png --html sheet.html
+run 0 "moved/album/-dash.png" "" \
+    timeout 60 vit-search moved/spelt photos/p0009.png --html sheet.html
 check "a pipe in a picture's place is not waited for" grep -q "cannot be read" sheet.html
 
 # ---- copies ----
@@ -163,13 +164,16 @@ cp twins/0.png twins/same.png
 run 0 "10 added" "" vit-search build twins -o twins.index --model digits.safetensors
 run 0 "*" "" vit-search twins.index --near-duplicates --json
 mv out answer
-json "copies by bytes and by pixels, and nothing else" answer '[(x["alike"], x["files"]) for x in r] == [
-    ("exact", ["twins/0.png", "twins/same.png"]), ("mirrored", ["twins/1.png", "twins/mirrored.png"]),
+json "copies by bytes and by pixels, and nothing else" answer '
+    [(x["alike"], x["files"]) for x in r] == [
+    ("exact", ["twins/0.png", "twins/same.png"]),
+    ("mirrored", ["twins/1.png", "twins/mirrored.png"]),
     ("near", ["twins/2.png", "twins/saved.png"]), ("crop", ["twins/3.png", "twins/crop.png"])]'
 run 0 "twins/0.png,twins/same.png,exact" "" vit-search twins.index --near-duplicates --csv
 check "a head and four lines" test "$(wc -l <out)" -eq 5
 check "the head" grep -q '^first,second,alike$' out
-run 0 "exact     twins/0.png  twins/same.png" "" vit-search twins.index --near-duplicates --threads 3
+run 0 "exact     twins/0.png  twins/same.png" "" \
+    vit-search twins.index --near-duplicates --threads 3
 rm twins/5.png
 run 1 "near" "1 of 10 pictures could not be read" vit-search twins.index --near-duplicates
 
