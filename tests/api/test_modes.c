@@ -66,6 +66,12 @@ static void try_vit_teaching_at(void) {
     add_number((double)lesson.label);
 }
 
+static void try_vit_teaching_copy(void) {
+    vit_lesson_copy copy;
+    TRY(copy = vit_teaching_copy(teaching, 0));
+    add_text(copy.alike);
+}
+
 /* ---- what takes back ---- */
 
 GONE(vit_model_free, vit_model, vit_model_load(&one, mnist, &error))
