@@ -32,6 +32,9 @@ VIT_API vit_status vit_embed_tokens(vit_session *session, const vit_picture *pic
 
 typedef struct vit_teaching vit_teaching;
 
+/* Return false to stop: the function that asks then returns VIT_ERROR_CANCELLED. */
+typedef bool vit_teach_callback(void *user);
+
 typedef struct vit_teach_options {
     /* How the head is computed: "ridge", regression on targets of 1 and -1, whose leave-one-out is
      * exact; or "logistic", multinomial, whose leave-one-out is approximated by ten folds. NULL:
@@ -51,6 +54,9 @@ typedef struct vit_teach_options {
     int threads;         /* as in vit_session_options; changes no byte */
     const char *cpu;
     vit_precision precision;
+    vit_teach_callback *goes_on; /* called, on any thread, before vit_teaching_add reads a picture and
+                                    between the steps of vit_teaching_learn; or NULL */
+    void *user;                  /* passed to goes_on */
 } vit_teach_options;
 
 /* The backbone is borrowed; its own head, if it has one, is not used. MISMATCH for a model that

@@ -69,6 +69,8 @@ vit_note = CFUNCTYPE(None, c_char_p, c_void_p)
 
 vit_map_callback = CFUNCTYPE(c_bool, c_void_p)
 
+vit_teach_callback = CFUNCTYPE(c_bool, c_void_p)
+
 
 class vit_error(Structure):
     _fields_ = [
@@ -549,6 +551,8 @@ class vit_teach_options(Structure):
         ("threads", c_int),
         ("cpu", c_char_p),
         ("precision", c_int),
+        ("goes_on", vit_teach_callback),
+        ("user", c_void_p),
     ]
 
 

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import random
+import signal
 import struct
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import zlib
 
 sys.path.insert(0, "tests/support")
 from chromium import Browser, find  # noqa: E402
-from serving import Server, check  # noqa: E402
+from serving import SECONDS, Server, check, grey_png, until  # noqa: E402
 
 random.seed(2)
 BIN = os.path.join(os.environ.get("BUILD", "build"), "bin")
@@ -180,6 +181,51 @@ def many(s):
     check("there is a limit", status == 503 and "16 teachings" in said["error"], said)
 
 
+def peak(s):
+    with open(f"/proc/{s.process.pid}/status") as f:
+        return [int(x.split()[1]) << 10 for x in f if x.startswith("VmHWM")][0]
+
+
+def limits():
+    """Those of the server hold for teaching, and its end ends what is being learnt."""
+    large = grey_png(4000, 4000)
+    with Server("--teach", "--model", "mnist", "--max-pictures", "5", "--max-pixels",
+                "10000") as s:
+        lesson = {"classes": {"a": [url(p) for p in LIGHT[:3]], "b": [url(p) for p in DARK[:3]]}}
+        status, said = asked(s, "POST", "/v1/teach", json.dumps(lesson))
+        check("the pictures of a request are counted over its classes", status == 413 and
+              "more than 5 pictures" in said["error"], said)
+        one = asked(s, "POST", "/v1/teach", "{}")[1]["id"]
+        status, said = asked(s, "POST", f"/v1/teach/{one}?class=a", large)
+        check("a picture of too many pixels is not decoded", status == 200 and
+              said["pictures"] == 0 and "at most 10000" in said["failed"][0]["error"], said)
+    peaks = []
+    for path, body in (("/predictions/mnist", large),
+                       ("/v1/teach", json.dumps({"classes": {"a": [url(large)]}}))):
+        with Server("--teach", "--model", "mnist") as s:
+            clients = [threading.Thread(target=s.ask, args=("POST", path, body))
+                       for _ in range(8)]
+            for c in clients:
+                c.start()
+            for c in clients:
+                c.join()
+            peaks.append(peak(s))
+    check("teaching takes the memory of answering", peaks[1] < 1.5 * peaks[0], peaks)
+    with Server("--teach", "--model", "mnist", "--max-pictures", "4096", "--max-body",
+                "100000000") as s:
+        got = []
+        lesson = json.dumps({"classes": {"a": [url(large)] * 1000, "b": [url(large)]}})
+        client = threading.Thread(target=lambda: got.append(asked(s, "POST", "/v1/teach", lesson)))
+        client.start()
+        check("a thousand pictures are on their way",
+              until(lambda: asked(s, "GET", "/v1/teach")[1]["teachings"]))
+        s.send_signal(signal.SIGTERM)
+        client.join()
+        check("SIGTERM ends it with a sentence", got[0][0] == 503 and
+              "the server ends" in got[0][1]["error"], got)
+        check("and the server", s.process.wait(SECONDS) == 0)
+
+
 DROP = """((selector, files) => {
   const transfer = new DataTransfer();
   for (const [name, text] of files) {
@@ -263,6 +309,7 @@ def page_of(browser, s):
 with Server("--model", "mnist") as server:
     status, said = asked(server, "GET", "/v1/teach")
     check("without --teach there is none", status == 404 and "--teach" in said["error"], said)
+limits()
 with Server("--teach", "--model", "mnist", "--max-pixels", "10000") as server:
     routes(server)
     if find():

@@ -35,6 +35,8 @@ static vit_status choose(vit_teaching *t, const vit_teach_options *o, vit_error 
     t->parts_are_classes = o->parts_are_classes;
     t->no_curve = o->no_curve;
     t->most_pixels = o->most_pixels;
+    t->goes_on = o->goes_on;
+    t->user = o->user;
     return VIT_OK;
 }
 
@@ -289,6 +291,10 @@ static void take_picture(size_t i, int thread, void *context) {
     vit_bytes file = {(uint8_t *)p->bytes, p->size}, read = {0};
     w->answers[i] = (vit_answer){0};
     w->known[i] = SIZE_MAX;
+    if (w->t->goes_on && !w->t->goes_on(w->t->user)) {
+        error->status = vit_fail(error, VIT_ERROR_CANCELLED, "the teaching was cancelled");
+        return;
+    }
     if (!p->bytes && !p->pixels && p->name) {
         error->status = p->is_regular_file ? vit_read_regular(&read, p->name, MOST_BYTES, error)
                                            : vit_read_file(&read, p->name, MOST_BYTES, error);
@@ -301,7 +307,9 @@ static void take_picture(size_t i, int thread, void *context) {
         hash_picture(w->digests[i], p, &file);
         w->known[i] = find_known(w->t, w->digests[i]);
     }
-    if (w->known[i] == SIZE_MAX) {
+    if (w->known[i] == SIZE_MAX && whole.bytes)
+        error->status = vit_teaching_check(w->t, &whole, error);
+    if (w->known[i] == SIZE_MAX && error->status == VIT_OK) {
         error->status =
             vit_model_prepare(&w->ready[i], w->t->backbone, w->t->session->kernels, &whole, error);
         if (error->status == VIT_OK) w->answers[i].warning = w->ready[i].warning;
@@ -362,8 +370,12 @@ static vit_status embed_window(float **out, window *w, size_t count, vit_error *
 static vit_status add_window(window *w, size_t count, size_t label, vit_error *error) {
     float *features = NULL;
     size_t at = 0;
+    vit_status status = VIT_OK;
     vit_parallel(w->t->session->threads, count, take_picture, w);
-    vit_status status = embed_window(&features, w, count, error);
+    for (size_t i = 0; i < count && status == VIT_OK; i++)
+        if (w->answers[i].error.status == VIT_ERROR_CANCELLED)
+            status = vit_fail(error, VIT_ERROR_CANCELLED, "%s", w->answers[i].error.message);
+    if (status == VIT_OK) status = embed_window(&features, w, count, error);
     if (status == VIT_OK) status = vit_teaching_reserve(w->t, count, error);
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
         const bool is_new = w->ready[i].pixels;

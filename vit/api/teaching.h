@@ -37,6 +37,8 @@ struct vit_teaching {
     bool empty_classes, parts_are_classes;
     char *class_column; /* or NULL */
     size_t most_pixels;
+    vit_teach_callback *goes_on;
+    void *user;
     size_t views, width; /* width: features of a view */
     char **classes;      /* [class_count], each owned */
     size_t class_count, class_room;
@@ -63,7 +65,7 @@ struct vit_teaching {
 vit_status vit_teaching_embed(vit_teaching *t, const vit_image *const *ready, size_t count,
                               size_t first, size_t views, float *out, vit_error *error);
 
-/* UNSUPPORTED if a picture, whose bytes are given, has more pixels than the options allow. */
+/* UNSUPPORTED if a picture whose bytes are given has more pixels than the options allow. */
 vit_status vit_teaching_check(const vit_teaching *t, const vit_picture *picture, vit_error *error);
 
 /* *out = by what copies of a prepared picture are found, freed by vit_free; digest 0: that of its

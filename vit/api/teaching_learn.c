@@ -17,7 +17,9 @@ static vit_samples samples_of(const vit_teaching *t) {
                          .width = t->width,
                          .classes = t->class_count,
                          .groups = t->copies.extra > 0 ? t->copies.group : NULL,
-                         .balance = t->balance};
+                         .balance = t->balance,
+                         .goes_on = t->goes_on,
+                         .user = t->user};
 }
 
 vit_status vit_teaching_needs_head(const vit_teaching *t, vit_error *error) {

@@ -268,8 +268,15 @@ static vit_status take_classes(vit_teaching *t, const vit_model_file *f, vit_err
     return status;
 }
 
+/* Nothing stays of a head that could not be taken: there were `before` classes. */
+static void drop_head(vit_teaching *t, size_t before) {
+    while (t->class_count > before) vit_free(t->classes[--t->class_count]);
+    if (before == 0) vit_solution_free(&t->solution);
+}
+
 vit_status vit_teaching_take_head(vit_teaching *t, const vit_model *taught, vit_error *error) {
     VIT_ENTRY;
+    const size_t before = t->class_count;
     vit_learnt learnt;
     vit_status status = check_taught(t, taught, error);
     if (status == VIT_OK) status = take_classes(t, &taught->file, error);
@@ -277,6 +284,9 @@ vit_status vit_teaching_take_head(vit_teaching *t, const vit_model *taught, vit_
         recall(&learnt, &taught->file);
         status = vit_teaching_know(t, &learnt, error);
     }
-    if (status == VIT_OK) t->taken = t->class_count;
+    if (status == VIT_OK)
+        t->taken = t->class_count;
+    else
+        drop_head(t, before);
     return status;
 }

@@ -236,6 +236,8 @@ static void to_floats(float *out, const double *in, size_t count) {
 vit_status vit_spectrum_scores(double *out, const vit_spectrum *s, const double *b,
                                vit_error *error) {
     const size_t r = s->rank, c = s->samples->classes;
+    if (s->samples->goes_on && !s->samples->goes_on(s->samples->user))
+        return vit_fail(error, VIT_ERROR_CANCELLED, "the computation of a head was cancelled");
     if (s->z) {
         const vit_matrix z = vit_matrix_of(s->z, r), right = vit_matrix_of(b, c);
         return vit_matrix_product(out, s->rows, c, r, &z, &right, s->exec.threads, error);

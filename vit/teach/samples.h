@@ -16,6 +16,8 @@ typedef struct vit_samples {
                                copies are left out together; NULL: there are none */
     bool balance;           /* each class weighs the same, however many pictures it has */
     size_t most_double;     /* multiply-adds of Z up to which it is computed in double; 0: 4e9 */
+    bool (*goes_on)(void *user); /* asked at each step of a solver; false: it ends; or NULL */
+    void *user;
 } vit_samples;
 
 /* The singular value decomposition of the samples. x: a row of `standard`, (feature - mean) / std
@@ -41,7 +43,7 @@ vit_status vit_spectrum_new(vit_spectrum *out, const vit_samples *samples,
                             const vit_kernels *kernels, int threads, vit_error *error);
 void vit_spectrum_free(vit_spectrum *s);
 
-/* out: [rows][classes] = Z B, for b: [rank][classes]. */
+/* out: [rows][classes] = Z B, for b: [rank][classes]. CANCELLED if the samples' goes_on says so. */
 vit_status vit_spectrum_scores(double *out, const vit_spectrum *s, const double *b,
                                vit_error *error);
 

@@ -93,6 +93,7 @@ bool serve_fail_with(serve_reply *reply, const vit_error *error) {
     unsigned status = 400;
     switch (error->status) {
     case VIT_ERROR_MEMORY:
+    case VIT_ERROR_CANCELLED:
         status = 503;
         break;
     case VIT_ERROR_UNSUPPORTED:
@@ -105,7 +106,6 @@ bool serve_fail_with(serve_reply *reply, const vit_error *error) {
     case VIT_ERROR_ARGUMENT:
     case VIT_ERROR_FORMAT:
     case VIT_ERROR_MISMATCH:
-    case VIT_ERROR_CANCELLED:
         break;
     }
     return reply_error(reply, status, error->message);

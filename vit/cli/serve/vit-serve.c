@@ -182,7 +182,7 @@ static void set_limits(serve_server *server, const settings *s) {
     server->timeout = s->timeout;
     server->log = (serve_log)s->log;
     server->started = vit_clock();
-    serve_gate_init(&server->gate, vit_threads_default());
+    serve_gate_init(&server->gate, (size_t)vit_threads_default());
 }
 
 /* For serve_queue_options.asking: connections that may bring pictures soon. Those that wait for a
@@ -194,11 +194,19 @@ static size_t asking(void *context) {
     return all > others ? all - others : 0;
 }
 
+/* Teachings are kept in memory alone and end with the server: what is being learnt then is of use
+ * to nobody. */
+static bool goes_on(void *server) {
+    return !atomic_load(&((serve_server *)server)->stopping);
+}
+
 static vit_status begin_teaching(serve_server *server, const settings *s, vit_error *error) {
     const serve_teachings_options limits = {.most = 16,
                                             .pictures = 2000,
                                             .most_pixels = (size_t)s->pixels,
                                             .idle = 600,
+                                            .goes_on = goes_on,
+                                            .user = server,
                                             .threads = (int)s->threads,
                                             .cpu = vit_chosen_cpu(),
                                             .precision = vit_chosen_precision(&s->from)};

@@ -65,21 +65,43 @@ static void reply_state(const serve_teaching *one, serve_reply *reply) {
 
 /* ---- pictures ---- */
 
+static bool fail_learning(serve_reply *reply, const vit_error *error) {
+    if (error->status == VIT_ERROR_CANCELLED)
+        return serve_fail(reply, 503, "the server ends, and its teachings with it");
+    return serve_fail_with(reply, error);
+}
+
+/* Adds pictures, as many at a time as the server's gate lets in. What was added before a failure
+ * stays: who tries again with the same pictures does not add it twice. */
+static bool add_within(serve_teaching *one, serve_server *server, const char *name,
+                       const serve_pictures *sent, vit_answer *answers, serve_reply *reply) {
+    vit_error error = {0};
+    for (size_t done = 0, some; done < sent->count; done += some) {
+        some = serve_gate_enter_some(&server->gate, sent->count - done);
+        vit_status status = vit_teaching_add(one->teaching, name, sent->pictures + done, some,
+                                             answers + done, &error);
+        serve_gate_leave_some(&server->gate, some);
+        for (size_t i = done; i < done + some && status == VIT_OK; i++) {
+            error = answers[i].error;
+            if (error.status == VIT_ERROR_MEMORY) status = error.status;
+        }
+        if (status != VIT_OK) return fail_learning(reply, &error);
+    }
+    return true;
+}
+
 /* Adds pictures to a class and tells which failed. False: `reply` is an error. */
 static bool add(serve_teaching *one, const serve_request *request, const char *name,
                 const serve_pictures *sent, vit_json_out *failed, serve_reply *reply) {
     const size_t most = serve_teachings_limits(request->server->teachings)->pictures;
-    vit_error error;
     if (vit_teaching_count(one->teaching) + sent->count > most)
         return serve_fail(reply, 413, "more than %zu pictures in a teaching", most);
     if (vit_teaching_classes(one->teaching) > 1000)
         return serve_fail(reply, 413, "more than 1000 classes in a teaching");
     vit_answer *answers = vit_alloc(sent->count, sizeof *answers);
-    const vit_status status =
-        answers
-            ? vit_teaching_add(one->teaching, name, sent->pictures, sent->count, answers, &error)
-            : vit_fail_memory(&error, "answers", sent->count * sizeof *answers);
-    for (size_t i = 0; i < sent->count && status == VIT_OK; i++) {
+    if (!answers) return serve_fail(reply, 503, "no memory for the answer: try again later");
+    const bool fine = add_within(one, request->server, name, sent, answers, reply);
+    for (size_t i = 0; i < sent->count && fine; i++) {
         if (answers[i].error.status == VIT_OK) continue;
         vit_json_open(failed, NULL, '{');
         vit_json_text(failed, "file", sent->pictures[i].name);
@@ -87,7 +109,7 @@ static bool add(serve_teaching *one, const serve_request *request, const char *n
         vit_json_close(failed, '}');
     }
     vit_free(answers);
-    return status == VIT_OK || serve_fail_with(reply, &error);
+    return fine;
 }
 
 static void reply_added(const serve_teaching *one, vit_json_out *failed, serve_reply *reply) {
@@ -121,7 +143,19 @@ static void add_sent(serve_teaching *one, serve_request *request, serve_reply *r
 static bool learn(serve_teaching *one, serve_reply *reply) {
     vit_error error;
     return vit_teaching_learn(one->teaching, NULL, &error) == VIT_OK ||
-           serve_fail_with(reply, &error);
+           fail_learning(reply, &error);
+}
+
+/* Whether a request has no more pictures than it may; they are counted before one is decoded. */
+static bool check_count(const serve_request *request, json_t *classes, serve_reply *reply) {
+    const char *name;
+    json_t *pictures;
+    size_t count = 0;
+    json_object_foreach(classes, name, pictures) {
+        count += json_is_array(pictures) ? json_array_size(pictures) : 1;
+    }
+    return count <= request->server->pictures ||
+           serve_fail(reply, 413, "more than %zu pictures in a request", request->server->pictures);
 }
 
 /* "classes": {NAME: [PICTURE, ...], ...} of a JSON object: all are added, and learnt. */
@@ -130,7 +164,7 @@ static void teach_all(serve_teaching *one, serve_request *request, json_t *class
     vit_json_out failed = {0};
     const char *name;
     json_t *unused;
-    bool fine = true;
+    bool fine = check_count(request, classes, reply);
     vit_json_open(&failed, NULL, '[');
     for (void *at = json_object_iter(classes); at && fine;) {
         serve_pictures sent;
@@ -298,6 +332,17 @@ static void reply_answer(const vit_teaching *t, const char *file, const float *p
     vit_free(best);
 }
 
+static vit_status answer_within(serve_teaching *one, serve_server *server,
+                                const vit_picture *picture, float *probabilities,
+                                vit_neighbour *near, size_t count, const char **warning,
+                                vit_error *error) {
+    serve_gate_enter(&server->gate);
+    const vit_status status = vit_teaching_answer(one->teaching, picture, probabilities, near,
+                                                  count, warning, error);
+    serve_gate_leave(&server->gate);
+    return status;
+}
+
 static void answer(serve_teaching *one, serve_request *request, serve_reply *reply) {
     enum { NEAR = 5 };
     vit_neighbour near[NEAR];
@@ -313,8 +358,8 @@ static void answer(serve_teaching *one, serve_request *request, serve_reply *rep
         serve_fail(reply, 400, "%zu pictures, expected one", sent.count);
     else if (!probabilities)
         serve_fail(reply, 503, "no memory for the answer: try again later");
-    else if (vit_teaching_answer(one->teaching, &sent.pictures[0], probabilities, near, count,
-                                 &warning, &error) != VIT_OK)
+    else if (answer_within(one, request->server, &sent.pictures[0], probabilities, near, count,
+                           &warning, &error) != VIT_OK)
         serve_fail_with(reply, &error);
     else
         reply_answer(one->teaching, sent.pictures[0].name, probabilities,

@@ -80,7 +80,9 @@ vit_status serve_teaching_begin(serve_teaching **out, serve_teachings *t, serve_
                                        .threads = t->options.threads,
                                        .cpu = t->options.cpu,
                                        .precision = t->options.precision,
-                                       .most_pixels = t->options.most_pixels};
+                                       .most_pixels = t->options.most_pixels,
+                                       .goes_on = t->options.goes_on,
+                                       .user = t->options.user};
     serve_teaching *one = *out = vit_alloc(1, sizeof *one);
     vit_status status = one ? vit_teaching_new(&one->teaching, model->model, &options, error)
                             : vit_fail_memory(error, "a teaching", sizeof *one);

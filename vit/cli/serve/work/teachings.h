@@ -27,6 +27,8 @@ typedef struct serve_teachings serve_teachings;
 typedef struct serve_teachings_options {
     size_t most, pictures, most_pixels;
     double idle;
+    vit_teach_callback *goes_on; /* false: what is being learnt is cancelled */
+    void *user;
     int threads;
     const char *cpu;
     vit_precision precision;
