@@ -66,7 +66,37 @@ with Server("--index", index) as s:
                                 ("?model=fashion", 409, "another model")):
         got = s.json("POST", "/v1/search" + query, data)
         check(query, got[0] == status and text in got[1]["error"], got)
+        check("without a directory: " + query, os.getcwd() not in got[1]["error"], got)
     check("no picture", s.json("POST", "/v1/search", b"no picture")[0] in (400, 415))
+# the file is overwritten in place, cut off and removed while it is searched
+with open(index, "rb") as f:
+    whole = f.read()
+with Server("--index", index) as s:
+    found = results(s, data)
+    for size in (0, 1, 64, 150, len(whole) // 2, len(whole) - 64, len(whole) - 1):
+        with open(index, "r+b") as f:
+            f.truncate(size)
+        got = s.json("POST", "/v1/search", data)
+        check("cut to %d bytes: 503 with a sentence" % size, got[0] == 503 and
+              "index" in got[1]["error"] and work not in got[1]["error"], got)
+        with open(index, "r+b") as f:
+            f.write(whole)
+    check("whole again, it is searched as before", results(s, data) == found)
+    os.remove(index)
+    got = s.json("POST", "/v1/search", data)
+    check("removed: 503", got[0] == 503, got)
+    os.rename(folder + "/05.png", work + "/05.png")
+    build()
+    got = results(s, data, "?top=100")
+    check("another one in its place is searched", len(got) == 11, got)
+    gone = s.json("POST", "/v1/search?top=1", data)[1]["results"][0]
+    os.remove(gone["file"])
+    os.mkfifo(gone["file"])
+    got = s.json("GET", "/v1/search/picture?row=%d" % gone["row"])
+    check("a pipe in the place of a picture", got[0] == 404 and "can no longer be read" in
+          got[1]["error"] and os.sep not in got[1]["error"], got)
+    os.remove(gone["file"])
+    os.rename(work + "/05.png", folder + "/05.png")
 with Server() as s:
     got = s.json("POST", "/v1/search", data)
     check("without an index", got[0] == 404 and "--index" in got[1]["error"], got)

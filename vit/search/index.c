@@ -299,6 +299,11 @@ void vit_index_free(vit_index *index) {
     vit_free(index);
 }
 
+bool vit_index_continues(const vit_index *later, const vit_index *earlier) {
+    return later->end >= earlier->end &&
+           memcmp(later->file.data, earlier->file.data, (size_t)earlier->end) == 0;
+}
+
 vit_index_about vit_index_describe(const vit_index *index) {
     return (vit_index_about){index->width, index->model, index->fingerprint};
 }

@@ -46,6 +46,10 @@ vit_indexed vit_index_row(const vit_index *index, size_t row);
 /* Bytes at the end of the file that are no whole block: a writer is at work, or was stopped. */
 uint64_t vit_index_unfinished(const vit_index *index);
 
+/* Whether `later` has all blocks of `earlier`, which may have been added to: not so if another file
+ * took its place, or if it was cut off. */
+bool vit_index_continues(const vit_index *later, const vit_index *earlier);
+
 /* ---- places of pictures ---- */
 
 /* A picture is kept under its real path, from the folder of the index on if it lies below that: so

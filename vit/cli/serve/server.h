@@ -7,6 +7,7 @@
 #include "vit/cli/serve/net/connections.h"
 #include "vit/cli/serve/net/guard.h"
 #include "vit/cli/serve/work/gate.h"
+#include "vit/cli/serve/work/indexed.h"
 #include "vit/cli/serve/work/metrics.h"
 #include "vit/cli/serve/work/queue.h"
 #include "vit/cli/serve/work/served.h"
@@ -35,7 +36,7 @@ typedef struct serve_server {
     atomic_size_t held; /* those bytes, now */
     size_t top;         /* classes of an answer, unless the request says how many */
     double timeout;     /* seconds for a request to arrive, and for its answer to be read */
-    const char *index;  /* the index of pictures that is searched; NULL: none */
+    serve_indexed *index; /* of the pictures that are searched; NULL: none */
     serve_log log;
     double started;        /* vit_clock() */
     atomic_bool stopping;  /* each answer closes its connection */

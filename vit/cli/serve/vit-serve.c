@@ -11,7 +11,7 @@
 #include "vit/cli/serve/http.h"
 #include "vit/cli/serve/net/listen.h"
 #include "vit/cli/serve/route.h"
-#include "vit/search/index.h"
+#include "vit/cli/serve/work/mapped.h"
 
 static const char *const logs[] = {"none", "text", "json", NULL};
 VIT_CHECK_ROWS(logs, SERVE_LOG_COUNT + 1);
@@ -236,11 +236,9 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
                                        .context = server};
     const serve_queue_options aside = {
         .most = 1, .batch = 1, .timeout = s->timeout, .yields = true};
-    vit_index *index = NULL;
     set_limits(server, s);
-    server->index = s->index;
-    if (s->index) status = vit_index_open(&index, s->index, error);
-    vit_index_free(index); /* it is opened again for every search */
+    serve_guard_maps();
+    if (s->index) status = serve_indexed_open(&server->index, s->index, error);
     if (status != VIT_OK) return status;
     if (s->key_file) status = serve_guard_load_keys(&server->guard, s->key_file, error);
     if (status == VIT_OK) status = serve_models_open(&server->models, &models, error);
@@ -269,6 +267,7 @@ static void end(parts *p) {
     serve_metrics_free(p->server.metrics);
     serve_teachings_free(p->server.teachings, p->server.models);
     serve_models_free(p->server.models);
+    serve_indexed_free(p->server.index);
     serve_guard_free(&p->server.guard);
     serve_gate_destroy(&p->server.gate);
     vit_free(p->model_names);

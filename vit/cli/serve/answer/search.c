@@ -1,6 +1,5 @@
 /* POST /v1/search: pictures of an index that are similar to the one that is sent, or with
- * ?text=WORDS to words; GET /v1/search/picture?row=N: one of them, small. The index is opened for
- * every request, so that it is what the file is then. */
+ * ?text=WORDS to words; GET /v1/search/picture?row=N: one of them, small. */
 #include <string.h>
 
 #include "vit/base/parallel.h"
@@ -13,14 +12,14 @@
 
 enum { MOST_RESULTS = 1000 };
 
-static bool open_index(vit_index **out, const serve_request *request, serve_reply *reply) {
+static bool take_index(serve_snapshot **out, const serve_request *request, serve_reply *reply) {
     vit_error error;
     *out = NULL;
     if (!request->server->index)
         return serve_fail(reply, 404,
                           "no index of pictures is served: vit-serve --index names one");
-    if (vit_index_open(out, request->server->index, &error) == VIT_OK) return true;
-    return serve_fail_with(reply, &error);
+    if (serve_snapshot_take(out, request->server->index, &error) == VIT_OK) return true;
+    return serve_fail(reply, 503, "the index cannot be searched now: %s", error.message);
 }
 
 /* Whether the index is of the served model of this name: its features of the fixed picture say so.
@@ -45,7 +44,7 @@ static bool is_of_model(serve_request *request, const char *name, const vit_inde
     return serve_fail(reply, 409,
                       "the index is of another model than %s: serve %s, or ask another one with "
                       "?model=NAME",
-                      name, about.model);
+                      name, vit_path_last(about.model));
 }
 
 static void add_results(serve_reply *reply, const vit_index *index, const vit_hit *hits,
@@ -89,16 +88,17 @@ static void find_words(serve_request *request, const char *name, const char *wor
 }
 
 void serve_search(serve_request *request, serve_reply *reply) {
-    vit_index *index;
+    serve_snapshot *snapshot;
     serve_pictures sent = {0};
     serve_answers a;
     uint64_t top = 10;
     const char *words = serve_argument(request, "text");
-    if (!open_index(&index, request, reply)) return;
+    if (!take_index(&snapshot, request, reply)) return;
     if (!words && !serve_read_pictures(&sent, request, reply)) {
-        vit_index_free(index);
+        serve_snapshot_release(request->server->index, snapshot);
         return;
     }
+    const vit_index *index = snapshot->index;
     const char *name = serve_argument(request, "model"), *most = serve_argument(request, "top");
     if (!name) name = serve_models_name(request->server->models, 0);
     if (most && (!vit_parse_u64(most, &top) || top < 1 || top > MOST_RESULTS)) {
@@ -115,32 +115,45 @@ void serve_search(serve_request *request, serve_reply *reply) {
         serve_answers_free(&a, request->server);
     }
     serve_pictures_free(&sent);
-    vit_index_free(index);
+    serve_snapshot_release(request->server->index, snapshot);
+}
+
+/* The picture lay at `path` when the index was made, which clients are not told. */
+static void reply_thumbnail(serve_server *server, const char *path, serve_reply *reply) {
+    vit_error error;
+    uint8_t *png = NULL;
+    size_t size = 0;
+    serve_gate_enter(&server->gate);
+    const vit_status status = vit_thumbnail(&png, &size, path, &error);
+    serve_gate_leave(&server->gate);
+    if (status == VIT_OK) {
+        reply->type = "image/png";
+        vit_string_add_bytes(&reply->body, (const char *)png, size);
+    } else if (status == VIT_ERROR_MEMORY) {
+        serve_fail_with(reply, &error);
+    } else {
+        serve_fail(reply, 404, "%s can no longer be read", vit_path_last(path));
+    }
+    vit_free(png);
 }
 
 /* A row of the index is asked for, and no other file can be. */
 void serve_thumbnail(serve_request *request, serve_reply *reply) {
-    vit_index *index;
-    vit_error error;
+    serve_snapshot *snapshot;
     uint64_t row;
-    uint8_t *png = NULL;
-    char *path = NULL;
-    size_t size = 0;
     const char *number = serve_argument(request, "row");
-    if (!open_index(&index, request, reply)) return;
+    if (!take_index(&snapshot, request, reply)) return;
+    const vit_index *index = snapshot->index;
     if (!number || !vit_parse_u64(number, &row) || row >= vit_index_rows(index) ||
         vit_index_row(index, (size_t)row).gone) {
         serve_fail(reply, 404, "the index has no picture of this number");
-    } else if (!(path = vit_index_path(index, vit_index_row(index, (size_t)row).name))) {
-        vit_fail_memory(&error, "a path", 0);
-        serve_fail_with(reply, &error);
-    } else if (vit_thumbnail(&png, &size, path, &error) != VIT_OK) {
-        serve_fail_with(reply, &error);
     } else {
-        reply->type = "image/png";
-        vit_string_add_bytes(&reply->body, (const char *)png, size);
+        char *path = vit_index_path(index, vit_index_row(index, (size_t)row).name);
+        if (path)
+            reply_thumbnail(request->server, path, reply);
+        else
+            serve_fail(reply, 503, "no memory for a path: try again later");
+        vit_free(path);
     }
-    vit_free(png);
-    vit_free(path);
-    vit_index_free(index);
+    serve_snapshot_release(request->server->index, snapshot);
 }

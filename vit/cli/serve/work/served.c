@@ -5,6 +5,7 @@
 
 #include "vit/base/sys.h"
 #include "vit/cli/parts/models.h"
+#include "vit/cli/serve/work/mapped.h"
 #include "vit/cli/serve/work/shipped.h"
 
 typedef struct entry {
@@ -66,6 +67,7 @@ static vit_status open_model(serve_model **out, const serve_models *models, size
     serve_model *m = vit_alloc(1, sizeof *m);
     if (!m) return vit_fail_memory(error, "a model", sizeof *m);
     pthread_mutex_init(&m->words_lock, NULL);
+    const size_t missing = serve_missing_pages();
     const entry *e = &models->entries[place];
     const serve_shipped *s = e->shipped;
     vit_status status =
@@ -83,7 +85,9 @@ static vit_status open_model(serve_model **out, const serve_models *models, size
         m->users = 1;
         open_words(m, e->path, o);
         *out = m;
-        return VIT_OK;
+        if (serve_missing_pages() == missing) return VIT_OK;
+        *out = NULL;
+        status = vit_fail(error, VIT_ERROR_IO, "its file became shorter while it was read");
     }
     if (m->model) vit_fail_prefix(error, status, e->name); /* else the message names the file */
     close_model(m);

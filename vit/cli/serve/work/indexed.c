@@ -1,0 +1,113 @@
+#include "vit/cli/serve/work/indexed.h"
+
+#include <pthread.h>
+#include <string.h>
+
+struct serve_indexed {
+    char *path;
+    pthread_mutex_t lock; /* of all that follows, and held while the file is read */
+    vit_stamp stamp;      /* of the file when `current` was read */
+    serve_snapshot *current;
+};
+
+/* The lock is held, or nobody else knows the snapshot. */
+static void drop(serve_snapshot *s) {
+    if (!s || --s->users > 0) return;
+    vit_index_free(s->index);
+    vit_free(s);
+}
+
+static vit_status read_snapshot(serve_snapshot **out, const char *path, vit_error *error) {
+    serve_snapshot *s = *out = vit_alloc(1, sizeof *s);
+    if (!s) return vit_fail_memory(error, "an index", sizeof *s);
+    s->users = 1;
+    const vit_status status = vit_index_open(&s->index, path, error);
+    if (status == VIT_OK) return VIT_OK;
+    vit_free(s);
+    *out = NULL;
+    return status;
+}
+
+vit_status serve_indexed_open(serve_indexed **out, const char *path, vit_error *error) {
+    serve_indexed *in = *out = vit_alloc(1, sizeof *in);
+    if (!in) return vit_fail_memory(error, "an index", sizeof *in);
+    pthread_mutex_init(&in->lock, NULL);
+    in->path = vit_strdup(path);
+    vit_status status =
+        in->path ? vit_stamp_of(&in->stamp, path, error) : vit_fail_memory(error, path, 0);
+    if (status == VIT_OK) status = read_snapshot(&in->current, path, error);
+    if (status == VIT_OK) return VIT_OK;
+    serve_indexed_free(in);
+    *out = NULL;
+    return status;
+}
+
+void serve_indexed_free(serve_indexed *in) {
+    if (!in) return;
+    drop(in->current);
+    pthread_mutex_destroy(&in->lock);
+    vit_free(in->path);
+    vit_free(in);
+}
+
+/* Whether the file is whole, or only longer than it was. */
+static vit_status check_whole(const vit_index *now, const vit_index *before, const char *path,
+                              vit_error *error) {
+    const bool is_cut = vit_index_continues(before, now) && !vit_index_continues(now, before);
+    if (!is_cut && (vit_index_unfinished(now) == 0 || vit_index_continues(now, before)))
+        return VIT_OK;
+    return vit_fail(error, VIT_ERROR_IO,
+                    "%s is being written, or was cut off: %zu pictures are whole, %zu were there "
+                    "before",
+                    path, vit_index_pictures(now), vit_index_pictures(before));
+}
+
+static bool is_same(const vit_stamp *a, const vit_stamp *b) {
+    return a->seconds == b->seconds && a->nanoseconds == b->nanoseconds && a->size == b->size;
+}
+
+/* Reads the file if it is not what it was; the lock is held. */
+static vit_status refresh(serve_indexed *in, vit_error *error) {
+    vit_stamp stamp;
+    serve_snapshot *fresh;
+    vit_status status = vit_stamp_of(&stamp, in->path, error);
+    if (status != VIT_OK || is_same(&stamp, &in->stamp)) return status;
+    status = read_snapshot(&fresh, in->path, error);
+    if (status != VIT_OK) return status;
+    status = check_whole(fresh->index, in->current->index, in->path, error);
+    if (status != VIT_OK) {
+        drop(fresh);
+        return status;
+    }
+    drop(in->current);
+    in->current = fresh;
+    in->stamp = stamp;
+    return VIT_OK;
+}
+
+/* Takes the directories of the file out of a message: clients are not told where it lies. */
+static void hide_directories(vit_error *error, const char *path) {
+    const size_t length = (size_t)(vit_path_last(path) - path);
+    for (char *at = error->message; length > 0 && (at = strstr(at, path));)
+        memmove(at, at + length, strlen(at + length) + 1);
+}
+
+vit_status serve_snapshot_take(serve_snapshot **out, serve_indexed *in, vit_error *error) {
+    *out = NULL;
+    pthread_mutex_lock(&in->lock);
+    const vit_status status = refresh(in, error);
+    if (status == VIT_OK) {
+        *out = in->current;
+        in->current->users++;
+    }
+    pthread_mutex_unlock(&in->lock);
+    if (status != VIT_OK) hide_directories(error, in->path);
+    return status;
+}
+
+void serve_snapshot_release(serve_indexed *in, serve_snapshot *snapshot) {
+    if (!snapshot) return;
+    pthread_mutex_lock(&in->lock);
+    drop(snapshot);
+    pthread_mutex_unlock(&in->lock);
+}
