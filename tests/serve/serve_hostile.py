@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 sys.path.insert(0, "tests/support")
 import serving  # noqa: E402
@@ -112,6 +113,29 @@ def reloaded():
         check("what cannot be read is said", "m stays as it was: " in s.said(), s.said())
         check("and the old one answers", s.ask("POST", "/predictions/m", data[0])[2] ==
               classify(pictures[0]))
+
+
+def cut_while_read():
+    """A model file that is cut off while it is loaded leaves the one in use."""
+    path = os.path.join(work, "cut.safetensors")
+    subprocess.run([os.path.join(serving.BUILD, "bin", "vit-bench"), "model", "--image", "28",
+                    "--channels", "1", "--patch", "7", "--dim", "512", "--depth", "4", "--heads",
+                    "8", "--mlp", "2048", "--model", path], check=True, capture_output=True)
+    with open(path, "rb") as f:
+        whole = f.read()
+    with Server("--model", "m=" + path) as s:
+        for i in range(8):
+            s.send_signal(signal.SIGHUP)
+            time.sleep(i * 0.003)  # at another moment of the loading each time
+            os.truncate(path, len(whole) // 3)
+            until(lambda: s.process.poll() is not None or s.said().count("\n") > i)
+            with open(path, "r+b") as f:
+                f.write(whole)
+        check("a file that is cut while it is read: it lives", s.process.poll() is None, s.said())
+        s.send_signal(signal.SIGHUP)
+        check("and reads it when it is whole", until(lambda: s.said().endswith("read again\n")),
+              s.said())
+        check("and answers", s.ask("POST", "/predictions/m", small)[0] == 200)
 
 
 def abuse(s, seed):
@@ -434,7 +458,7 @@ if len(sys.argv) > 1:
     soak(int(sys.argv[1]))
 else:
     # Each has a server of its own and mostly waits: side by side.
-    lanes = [[together, reloaded, full_queue],
+    lanes = [[together, reloaded, full_queue, cut_while_read],
              [lambda: misbehaved(80), few_descriptors] + [little_memory] * (not sanitized),
              [few_processes],
              [lambda: soak(1000), long_maps], [unread_log, heavy_json]]

@@ -123,6 +123,7 @@ with Server("--model", clip, "--index", index, "--labels", "cat,dog,a red bus") 
           sorted(a["label"] for a in got) == ["a red bus", "cat", "dog"], got)
 with Server("--index", index) as s:
     got = s.json("POST", "/v1/search?text=cat")
-    check("a model without words", got[0] in (400, 409) and "words" in got[1]["error"], got)
+    check("an index of a model that is not served", got[0] == 409 and "serve clip" in
+          got[1]["error"], got)
 shutil.rmtree(work)
 serving.end()
