@@ -430,7 +430,10 @@ def refusals(s):
         line + b"Transfer-Encoding: gzip\r\n\r\n")
     raw("Content-Length: -1", 400, b"", line + b"Content-Length: -1\r\n\r\n")
     raw("two Hosts", 403, b"is not a name", line + b"Host: evil\r\nContent-Length: 0\r\n\r\n")
-    raw("no Host", 400, b"", b"GET /health HTTP/1.1\r\n\r\n")
+    raw("no Host, for a health check", 200, b"ok", b"GET /health HTTP/1.0\r\n\r\n")
+    raw("no Host in HTTP/1.1", 200, b"ok", b"GET /health HTTP/1.1\r\nConnection: close\r\n\r\n")
+    raw("no Host elsewhere", 403, b"is not a name",
+        b"GET /v2/models HTTP/1.1\r\nConnection: close\r\n\r\n")
     check("no HTTP", s.raw(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n") == b"")
     raw("a header without end", 431, b"", line + b"X: " + b"y" * 100000)
     headers = s.ask("GET", "/health")[1]
@@ -467,6 +470,20 @@ def odd(s):
     raw("another type", 200, wanted, post, end + [length, b"Content-Type: text/html"], data[0])
     raw("a space before the colon hides no second request", 400, b"a space in its name", post,
         [b"Host: localhost", b"Content-Length : 50"], lines(b"GET /health HTTP/1.1"))
+    hidden = lines(b"GET /health HTTP/1.1")
+    for name, field in (
+            ("length", b"Content-Length:\r\n %d" % len(hidden)),
+            ("length further on", b"Content-Length: %d\r\n\t1" % len(hidden)),
+            ("encoding", b"Transfer-Encoding:\r\n chunked"), ("Host", b"Host:\r\n localhost"),
+            ("last field", b"Connection: close\r\n x"), ("empty line", b"X: y\r\n  \r\nA: b"),
+            ("field of ours", b"Authorization: Bearer\r\n x"), ("any", b"X-A:b\r\n\tc\r\n d")):
+        raw("a folded " + name, 400, b"in the next line", post, [b"Host: localhost", field], hidden)
+    for name, request in (("field without a colon", lines(b"GET /health HTTP/1.1", end + [b"foo"])),
+                          ("header too long", lines(hidden[:20], end + [b"X: " + b"a" * 100000])),
+                          ("chunk", lines(post, chunked, b"zz\r\n\r\n"))):
+        got = s.raw(request)
+        check("odd: JSON for a malformed " + name, got.count(b"HTTP/1.1 4") == 1 and
+              b'{"error": "the ' in got and b"<html" not in got, got)
     raw("a zero byte behind a name", 400, b"zero byte", b"GET /v2/models/mnist%00x HTTP/1.1")
     raw("a name in percents", 200, b"pixel_values", b"GET /v2/models/%6d%6Eist HTTP/1.1")
     raw("a whole address", 200, b"ok", b"GET http://localhost:%d/health HTTP/1.1" % s.port)
@@ -609,23 +626,68 @@ def keys():
               got)
 
 
+def proxies():
+    """Limits and logs are of the clients of a proxy that was named, and of no other."""
+    def ask(s, forwarded, status):
+        got = s.ask("POST", "/predictions/mnist", data[0], {"X-Forwarded-For": forwarded})
+        check("%s: %d" % (forwarded, status), got[0] == status, got)
+
+    with Server("--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "127.0.0.1", "--log", "json",
+                "--max-per-address", "2", "--timeout", "600") as s:
+        held = [socket.create_connection(("127.0.0.1", s.port)) for _ in range(6)]
+        for i, c in enumerate(held):
+            c.sendall(b"POST /predictions/mnist HTTP/1.1\r\nHost: localhost\r\n"
+                      b"X-Forwarded-For: 9.9.9.9\r\nX-Forwarded-For: 1.2.3.%d, 10.1.1.1\r\n"
+                      b"Content-Length: 5\r\n\r\n" % (i // 2))
+        check("a proxy has more connections than an address may",
+              until(lambda: s.metrics().get("vit_connections") == 7))
+        for forwarded, status in (("1.2.3.1", 429), ("7.7.7.7, 1.2.3.1:80, 10.2.3.4", 429),
+                                  ("1.2.3.4, 8.8.8.8", 200), ("[2001:db8::7]:1", 200),
+                                  ("unknown", 200)):
+            ask(s, forwarded, status)
+        for c in held:
+            c.close()
+        s.stop()
+        lines = [json.loads(line) for line in s.said().splitlines()]
+        clients = [line["client"] for line in lines if line["method"] == "POST"]
+        check("the log has the clients", {"1.2.3.1", "8.8.8.8", "2001:db8::", "127.0.0.1"} <=
+              set(clients) <= {"1.2.3.%d" % i for i in range(3)} |
+              {"8.8.8.8", "2001:db8::", "127.0.0.1"}, clients)
+    with Server("--log", "json") as s:
+        ask(s, "8.8.8.8", 200)
+        s.stop()
+        check("nobody else says who asks", '"127.0.0.1"' in s.said() and "8.8.8.8" not in s.said(),
+              s.said())
+
+
+def asked_for_health():
+    """vit-serve --check"""
+    def status(url):
+        return subprocess.run([serving.SERVE, "--check", url], capture_output=True).returncode
+    with Server("--key-file", work + "/keys") as s:
+        check("--check of a server that answers", status(s.url) == 0 and status(s.url + "/ping") == 0)
+        check("--check of a path with another answer", status(s.url + "/nothing") == 1)
+        url = s.url
+    check("--check of none", status(url) == 1)
+    check("--check of what is no URL", status("127.0.0.1") == 1)
+
+
 def ending():
     with Server("--batch", "1") as s:
-        c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=SECONDS)
-        c.putrequest("POST", "/predictions/mnist")
-        c.putheader("Content-Length", str(len(data[0])))
-        c.endheaders(data[0][:100])
+        half = [socket.create_connection(("127.0.0.1", s.port)) for _ in range(3)]
+        half[0].sendall(b"POST /predictions/mnist HTTP/1.1\r\nHost: localhost\r\n")
+        half[1].sendall(b"POST /predictions/mnist HTTP/1.1\r\nHost: localhost\r\n"
+                        b"Content-Length: 1000\r\n\r\nabc")
         idle = http.client.HTTPConnection("127.0.0.1", s.port, timeout=SECONDS)
         idle.request("GET", "/health")
         idle.getresponse().read()
         s.send_signal(signal.SIGTERM)
         check("SIGTERM: nobody else is let in", s.closes())
-        c.send(data[0][100:])
-        answer = c.getresponse()
-        check("SIGTERM: what has begun is answered",
-              answer.status == 200 and answer.read() == classify(pictures[0]))
-        check("and its connection closed", answer.headers["Connection"] == "close")
+        begun = time.monotonic()
         check("SIGTERM ends with 0", s.process.wait(SECONDS) == 0, s.said())
+        check("long before the timeout of those who have not asked", time.monotonic() - begun < 15)
+        got = [receive(c) for c in half]
+        check("who are told so", all(g.startswith(b"HTTP/1.1 503 ") for g in got), got)
         idle.close()
 
 
@@ -663,6 +725,8 @@ alone()
 limits()
 crowds()
 keys()
+asked_for_health()
+proxies()
 no_numbers()
 ending()
 shutil.rmtree(work)

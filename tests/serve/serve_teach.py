@@ -306,10 +306,27 @@ def page_of(browser, s):
     check("the console is quiet", not page.console, page.console)
 
 
+def secrets():
+    """The log has no number of a teaching, however it was asked for."""
+    for how in ("json", "text"):
+        with Server("--teach", "--model", "mnist", "--log", how) as s:
+            one = asked(s, "POST", "/v1/teach", "{}")[1]["id"]
+            coded = "%%%02x" % ord(one[0]) + one[1:]
+            for path in (one, one + "/learn", coded, one + "/a/b", f"?x={one}"):
+                asked(s, "GET", "/v1/teach/" + path)
+            s.ask("GET", f"http://localhost:{s.port}/v1/teach/{one}")
+            asked(s, "DELETE", f"/v1/teach/{one}")
+            s.stop()
+            said = s.said()
+            check(f"--log {how} has no secret", one[:6] + "..." in said and one[7:] not in said,
+                  said)
+
+
 with Server("--model", "mnist") as server:
     status, said = asked(server, "GET", "/v1/teach")
     check("without --teach there is none", status == 404 and "--teach" in said["error"], said)
 limits()
+secrets()
 with Server("--teach", "--model", "mnist", "--max-pixels", "10000") as server:
     routes(server)
     if find():

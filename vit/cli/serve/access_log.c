@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +21,30 @@ static void format_time(char *text, size_t size) {
     gmtime_r(&now.tv_sec, &parts);
     strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &parts);
     snprintf(text, size, "%s.%03ldZ", seconds, now.tv_nsec / 1000000);
+}
+
+/* The characters of a hexadecimal digit, which may be written as "%61"; 0: it is none. */
+static size_t digit_length(const char *at) {
+    static const char digits[] = "0123456789abcdefABCDEF";
+    if (*at != '%') return *at != '\0' && strchr(digits, *at) ? 1 : 0;
+    const char code[3] = {at[1], at[1] != '\0' ? at[2] : '\0', '\0'};
+    const long value = strspn(code, digits) == 2 ? strtol(code, NULL, 16) : 0;
+    return value > 0 && value < 128 && strchr(digits, (int)value) ? 3 : 0;
+}
+
+void serve_log_path(char *path, size_t size, const char *uri) {
+    enum { SECRET = 32, SHOWN = 6 };
+    size_t length = 0;
+    while (*uri != '\0' && length + 1 < size) {
+        size_t count = 0, run = 0, shown = 0;
+        for (size_t digit; (digit = digit_length(uri + run)) > 0; run += digit)
+            if (++count <= SHOWN) shown = run + digit;
+        const size_t kept = count >= SECRET ? shown : run > 0 ? run : 1;
+        length += (size_t)snprintf(path + length, size - length, "%.*s%s", (int)kept, uri,
+                                   count >= SECRET ? "..." : "");
+        uri += run > 0 ? run : 1;
+    }
+    path[length < size ? length : size - 1] = '\0';
 }
 
 static void add_json(vit_json_out *json, const serve_entry *e, const char *time) {

@@ -6,7 +6,7 @@
 #include "vit/cli/serve/server.h"
 
 typedef struct serve_entry {
-    char method[16], path[512]; /* as they were sent, truncated to fit */
+    char method[16], path[512]; /* as they were sent, cut to fit; path: serve_log_path */
     const char *client, *model; /* address; name or "" */
     unsigned status;            /* 0: there was no answer */
     size_t received, sent;      /* bytes of the bodies */
@@ -14,6 +14,10 @@ typedef struct serve_entry {
     double seconds;
     bool is_cut; /* the client, or the deadline, ended the connection */
 } serve_entry;
+
+/* path [size] = an address as it is logged: of 32 or more hexadecimal digits, which may be the
+ * secret number of a teaching, the first 6 stay. */
+void serve_log_path(char *path, size_t size, const char *uri);
 
 /* Writes the line, in the form `log`. If nobody reads standard error, lines are lost rather than
  * requests held up; the next line that can be written says how many. */

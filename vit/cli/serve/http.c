@@ -1,6 +1,7 @@
 #include "vit/cli/serve/http.h"
 
 #include <microhttpd.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -123,13 +124,53 @@ typedef struct fields {
     const char *hosts, *length, *encoding; /* the last value of each; NULL: none */
     unsigned host_count, length_count, encoding_count;
     bool is_odd; /* a name contains a space: some servers take "Content-Length : 5" for a length */
+    bool is_folded;          /* the value of one goes on in the next line */
+    const char *end;         /* of the last value, where it lies in memory; NULL: none yet */
+    char forwarded[512];     /* the values of X-Forwarded-For, the end of them if they are longer */
 } fields;
+
+/* Whether libmicrohttpd joins folded lines to the name of their field, as it does before 1.0: then
+ * "Content-Length:" with its number in the next line is no length, and the body becomes the next
+ * request. Later ones refuse such lines, if they are told to be strict. */
+static bool joins_folds(void) {
+    return MHD_get_version()[0] == '0';
+}
+
+/* Looks for folded lines by where names and values lie: in the bytes that have arrived, of which
+ * only the colon and the ends of lines are overwritten by 0, while a name that has become longer is
+ * a copy elsewhere. */
+static void look_for_folds(fields *f, const char *key, const char *value) {
+    const uintptr_t key_end = (uintptr_t)key + strlen(key) + 1, begin = (uintptr_t)value;
+    const uintptr_t line = (uintptr_t)key, before = (uintptr_t)f->end;
+    if (!joins_folds()) return;
+    if (begin < key_end || strspn(key + strlen(key) + 1, " \t") < begin - key_end)
+        f->is_folded = true;
+    if (f->end && (line <= before || line - before > 2)) f->is_folded = true;
+    f->end = value + strlen(value);
+}
+
+/* Adds a value of X-Forwarded-For, whose last ones count. */
+static void add_forwarded(fields *f, const char *value) {
+    const size_t room = sizeof f->forwarded - 1;
+    const size_t added = strlen(value) < room ? strlen(value) : room - 1;
+    size_t kept = strlen(f->forwarded);
+    if (kept + 1 + added > room) {
+        const size_t over = kept + 1 + added - room;
+        memmove(f->forwarded, f->forwarded + over, kept - over + 1);
+        kept -= over;
+    }
+    if (kept > 0) f->forwarded[kept++] = ',';
+    memcpy(f->forwarded + kept, value + strlen(value) - added, added);
+    f->forwarded[kept + added] = '\0';
+}
 
 static enum MHD_Result count_field(void *context, enum MHD_ValueKind kind, const char *key,
                                    const char *value) {
     fields *f = context;
     (void)kind;
     f->is_odd |= key[strcspn(key, " \t")] != '\0';
+    look_for_folds(f, key, value);
+    if (strcasecmp(key, "X-Forwarded-For") == 0) add_forwarded(f, value);
     if (strcasecmp(key, "Host") == 0) {
         f->host_count++;
         f->hosts = value;
@@ -150,7 +191,10 @@ static bool check_length(const exchange *x, const fields *f, bool *has_body, ser
     const size_t most = x->request.server->body;
     const bool is_chunked = f->encoding_count > 0;
     *has_body = is_chunked;
-    if (f->is_odd) {
+    if (f->is_folded) {
+        *has_body = true;
+        serve_fail(reply, 400, "a field of the header goes on in the next line, expected one line");
+    } else if (f->is_odd) {
         serve_fail(reply, 400, "a field of the header has a space in its name");
     } else if (is_chunked && x->is_old) {
         serve_fail(reply, 400, "Transfer-Encoding: not known in HTTP/1.0");
@@ -211,7 +255,8 @@ static bool check_asker(exchange *x, const fields *f, serve_reply *reply) {
     const serve_guard *guard = &x->request.server->guard;
     const char *origin = header(x, "Origin");
     const bool is_open = x->route && (x->route->how & SERVE_OPEN) != 0;
-    if (f->host_count > 1 || !serve_host_allowed(guard, f->hosts)) {
+    const bool needs_host = f->host_count > 0 || !is_open; /* a health check may have none */
+    if (f->host_count > 1 || (needs_host && !serve_host_allowed(guard, f->hosts))) {
         serve_fail(reply, 403,
                    "Host: \"%.80s\" is not a name of this server: expected an address, localhost, "
                    "or a name given with --allow-host",
@@ -224,6 +269,9 @@ static bool check_asker(exchange *x, const fields *f, serve_reply *reply) {
         reply->allow = x->route ? x->allow : NULL;
     } else if (!is_open && !serve_key_allowed(guard, header(x, "Authorization"))) {
         serve_fail(reply, 401, "a key is needed: Authorization: Bearer KEY");
+    } else if (!serve_connection_forward(x->request.server->connections, x->peer, f->forwarded)) {
+        serve_fail(reply, 429, "too many requests of this address are under way: try again soon");
+        serve_metrics_refused(x->request.server->metrics);
     } else {
         return true;
     }
@@ -285,12 +333,9 @@ static bool check(exchange *x, const char *path, enum MHD_Result *result) {
 
 /* ---- the body ---- */
 
-/* Refuses a request before it has arrived as a whole. The HTTP library has no way to do that, so
- * the answer is written to the socket. */
-static enum MHD_Result break_off(exchange *x, unsigned status, const char *sentence) {
-    serve_server *server = x->request.server;
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+/* Writes a whole answer to the socket, where the HTTP library has no way to do so. Returns the
+ * bytes of it that were sent. */
+static size_t write_refusal(int socket, unsigned status, const char *sentence) {
     char text[512];
     const int length =
         snprintf(text, sizeof text,
@@ -299,10 +344,19 @@ static enum MHD_Result break_off(exchange *x, unsigned status, const char *sente
                  "{\"error\": \"%s\"}\n",
                  status, MHD_get_reason_phrase_for(status),
                  status == 503 ? "Retry-After: 1\r\n" : "", strlen(sentence) + 14, sentence);
-    const ssize_t sent =
-        send((int)info->connect_fd, text, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t sent = send(socket, text, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return sent > 0 ? (size_t)sent : 0;
+}
+
+static int socket_of(struct MHD_Connection *connection) {
+    return (int)MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+/* Refuses a request before it has arrived as a whole. */
+static enum MHD_Result break_off(exchange *x, unsigned status, const char *sentence) {
+    serve_server *server = x->request.server;
     x->entry.status = status;
-    x->entry.sent = sent > 0 ? (size_t)sent : 0;
+    x->entry.sent = write_refusal(socket_of(x->connection), status, sentence);
     serve_connection_linger(server->connections, x->peer);
     return MHD_NO;
 }
@@ -354,6 +408,13 @@ static unsigned idle_limit(const serve_server *server) {
     return (unsigned)server->timeout + 2;
 }
 
+/* What this thread of a connection does now: for on_message, which is told of no connection. */
+static _Thread_local struct {
+    int socket;
+    exchange *exchange; /* NULL: between two requests */
+    bool is_known;      /* a request has arrived on the socket */
+} current;
+
 /* The number of arguments in an address. */
 static size_t count_arguments(const char *uri) {
     size_t count = 0;
@@ -377,9 +438,17 @@ static void *on_line(void *context, const char *uri, struct MHD_Connection *conn
     x->peer = peer;
     x->started = vit_clock();
     x->has_zero = strstr(uri, "%00");
-    snprintf(x->entry.path, sizeof x->entry.path, "%s", uri);
-    x->is_refused = count_arguments(uri) > SERVE_MOST_ARGUMENTS;
-    if (x->is_refused) break_off(x, 400, "the address has too many arguments, expected at most 32");
+    current.socket = socket_of(connection);
+    current.exchange = x;
+    current.is_known = true;
+    serve_log_path(x->entry.path, sizeof x->entry.path, uri);
+    x->is_refused = true;
+    if (count_arguments(uri) > SERVE_MOST_ARGUMENTS)
+        break_off(x, 400, "the address has too many arguments, expected at most 32");
+    else if (strchr(uri, ' '))
+        break_off(x, 400, "the address has a space in it");
+    else
+        x->is_refused = false;
     return x;
 }
 
@@ -417,13 +486,14 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     serve_http *http = context;
     exchange *x = *slot;
     (void)connection;
+    current.exchange = NULL;
     if (!x) return;
     serve_server *server = http->server;
     serve_connection_enter(server->connections, x->peer, SERVE_IDLE);
     x->entry.seconds = vit_clock() - x->started;
     x->entry.received = x->size;
     x->entry.client = serve_connection_address(x->peer);
-    x->entry.model = x->request.model;
+    x->entry.model = x->route && x->route->how & SERVE_TEACHING ? "" : x->request.model;
     x->entry.pictures = x->request.pictures;
     x->entry.is_cut = code != MHD_REQUEST_TERMINATED_COMPLETED_OK;
     serve_metrics_request(server->metrics, serve_route_place(x->route), x->entry.status,
@@ -462,11 +532,41 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     serve_connection_end(connections, *slot);
 }
 
-/* Messages of the HTTP library are about faults of clients, who are told by their replies. */
-static void say_nothing(void *context, const char *format, va_list arguments) {
-    (void)context;
-    (void)format;
-    (void)arguments;
+static const char *error_sentence(unsigned status) {
+    switch (status) {
+    case 413:
+    case 431:
+        return "the header is too long";
+    case 414:
+        return "the address is too long";
+    case 500:
+    case 503:
+        return "no memory for the request: try again soon";
+    case 505:
+        return "expected HTTP/1.0 or HTTP/1.1";
+    default:
+        return "the request is not as HTTP asks for";
+    }
+}
+
+/* Messages of the HTTP library are about faults of clients, who are told by their replies. Before
+ * it answers a request on its own, with a page of HTML, it says so in the connection's thread: our
+ * answer is sent instead, after which the socket takes no more. (Of a first request it says so
+ * before we know its connection, if there is no line that is one of HTTP.) */
+static void on_message(void *context, const char *format, va_list arguments) {
+    static const char answers[] = "Error processing request (HTTP response code is %u";
+    serve_http *http = context;
+    exchange *x = current.exchange;
+    if (strncmp(format, answers, strlen(answers)) != 0 || !current.is_known) return;
+    if (x && (x->is_answered || x->is_refused)) return;
+    const unsigned status = va_arg(arguments, unsigned);
+    const size_t sent = write_refusal(current.socket, status, error_sentence(status));
+    shutdown(current.socket, SHUT_WR);
+    if (!x) return;
+    x->entry.status = status;
+    x->entry.sent = sent;
+    x->is_refused = true;
+    serve_connection_linger(http->server->connections, x->peer);
 }
 
 vit_status serve_http_start(serve_http **out, serve_server *server, vit_error *error) {
@@ -479,10 +579,10 @@ vit_status serve_http_start(serve_http **out, serve_server *server, vit_error *e
     http->server = server;
     /* The number of connections is limited in net/connections.c, and so is their time. */
     http->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
+        flags, 0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER, on_message, http,
         MHD_OPTION_CONNECTION_LIMIT, 1000000u, MHD_OPTION_CONNECTION_TIMEOUT, idle_limit(server),
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536, MHD_OPTION_THREAD_STACK_SIZE,
-        (size_t)512 * 1024, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_line,
+        (size_t)512 * 1024, MHD_OPTION_STRICT_FOR_CLIENT, joins_folds() ? 0 : 1, MHD_OPTION_URI_LOG_CALLBACK, on_line,
         http, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http, MHD_OPTION_NOTIFY_CONNECTION,
         on_connection, http, MHD_OPTION_END);
     if (!http->daemon) {

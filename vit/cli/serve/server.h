@@ -22,6 +22,7 @@ typedef enum serve_log {
 
 typedef struct serve_server {
     serve_guard guard;
+    serve_proxies proxies;
     serve_models *models;
     serve_queue *queue;
     serve_queue *aside; /* maps that take long: one computation for each step or patch */

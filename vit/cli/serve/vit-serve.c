@@ -1,6 +1,7 @@
 /* vit-serve: classifies pictures over HTTP. */
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "vit/base/parallel.h"
@@ -9,6 +10,7 @@
 #include "vit/cli/parts/program.h"
 #include "vit/cli/serve/access_log.h"
 #include "vit/cli/serve/http.h"
+#include "vit/cli/serve/net/check.h"
 #include "vit/cli/serve/net/listen.h"
 #include "vit/cli/serve/route.h"
 #include "vit/cli/serve/work/mapped.h"
@@ -17,9 +19,9 @@ static const char *const logs[] = {"none", "text", "json", NULL};
 VIT_CHECK_ROWS(logs, SERVE_LOG_COUNT + 1);
 
 typedef struct settings {
-    vit_option_list models, hosts, origins;
+    vit_option_list models, hosts, origins, proxies;
     vit_model_choice from; /* how models are opened */
-    const char *host, *key_file, *index;
+    const char *host, *key_file, *index, *check;
     uint64_t port, top, threads;
     bool teach;
     uint64_t body, pixels, pictures, connections, per_address, queue, batch;
@@ -60,6 +62,10 @@ static const vit_option options[] = {
     {VIT_OPTION(LIST, "allow-origin", origins, "URL"),
      .help = "a site, such as https://example.org, whose pages may\n"
              "ask; may be given several times"},
+    {VIT_OPTION(LIST, "trusted-proxy", proxies, "NET"),
+     .help = "an address or net, such as 10.0.0.0/8, of a proxy before\n"
+             "this server: limits and logs are then of the clients in\n"
+             "its X-Forwarded-For; may be given several times"},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
     LIMIT(top, "top", 1e6, "the N likeliest classes (default: 3)"),
     {VIT_FLAG("teach", teach), .help = "let people teach classes of their own by pictures, in\n"
@@ -96,6 +102,10 @@ static const vit_option options[] = {
      .help = "a line for each request on standard error: none, text or\n"
              "json (default: none)",
      .choices = logs},
+    {VIT_OPTION(TEXT, "check", check, "URL"),
+     .help = "serve nothing: ask the server at URL, such as\n"
+             "http://127.0.0.1:8080, whether it answers; exit status 0\n"
+             "if it does, else 1 (for the health check of a container)"},
 };
 
 static const vit_command command = {
@@ -227,7 +237,8 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
                                          .precision = vit_chosen_precision(&s->from)};
     const serve_connections_options connections = {.most = connections_within(s),
                                                    .per_address = (size_t)s->per_address,
-                                                   .timeout = s->timeout};
+                                                   .timeout = s->timeout,
+                                                   .proxies = &server->proxies};
     const serve_queue_options queue = {.most = (size_t)s->queue,
                                        .batch = (size_t)s->batch,
                                        .delay = s->delay / 1000,
@@ -238,7 +249,8 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
         .most = 1, .batch = 1, .timeout = s->timeout, .yields = true};
     set_limits(server, s);
     serve_guard_maps();
-    if (s->index) status = serve_indexed_open(&server->index, s->index, error);
+    status = serve_proxies_read(&server->proxies, &s->proxies, error);
+    if (status == VIT_OK && s->index) status = serve_indexed_open(&server->index, s->index, error);
     if (status != VIT_OK) return status;
     if (s->key_file) status = serve_guard_load_keys(&server->guard, s->key_file, error);
     if (status == VIT_OK) status = serve_models_open(&server->models, &models, error);
@@ -269,6 +281,7 @@ static void end(parts *p) {
     serve_models_free(p->server.models);
     serve_indexed_free(p->server.index);
     serve_guard_free(&p->server.guard);
+    serve_proxies_free(&p->server.proxies);
     serve_gate_destroy(&p->server.gate);
     vit_free(p->model_names);
     vit_free(p->route_names);
@@ -308,11 +321,11 @@ static void reload(parts *p) {
     }
 }
 
-/* Answers the requests that have arrived, then closes all connections. A client has `timeout` to
- * send its request and again to read the answer; maps that take long are cancelled after some
- * seconds. A second signal has its default effect: it ends the program. */
+/* Answers the requests that have arrived, then closes all connections. One that is arriving has a
+ * moment more, and a client `timeout` to read its answer; maps that take long are cancelled after
+ * some seconds. A second signal has its default effect: it ends the program. */
 static void wind_up(parts *p, const sigset_t *signals, double timeout) {
-    static const double patience = 5;
+    static const double patience = 5, grace = 0.3; /* for maps, for requests that are arriving */
     const double begun = vit_clock();
     signal(SIGHUP, SIG_IGN);
     pthread_sigmask(SIG_UNBLOCK, signals, NULL);
@@ -320,13 +333,32 @@ static void wind_up(parts *p, const sigset_t *signals, double timeout) {
     serve_queue_hurry(p->server.queue);
     serve_listener_close(p->listener);
     while (serve_connections_count(p->server.connections) > 0 &&
-           vit_clock() < begun + 2 * timeout) {
-        if (vit_clock() > begun + patience) atomic_store(&p->server.impatient, true);
-        serve_connections_close(p->server.connections, false);
+           vit_clock() < begun + 2 * timeout) { /* to wait for its turn, and to be read */
+        const double since = vit_clock() - begun;
+        if (since > patience) atomic_store(&p->server.impatient, true);
+        serve_connections_close(p->server.connections,
+                                since > grace ? SERVE_END_LATE : SERVE_END_IDLE);
         vit_nap(0.005);
     }
     atomic_store(&p->server.impatient, true);
-    serve_connections_close(p->server.connections, true);
+    serve_connections_close(p->server.connections, SERVE_END_ALL);
+}
+
+/* Everybody may ask a server that listens to other machines without a key. */
+static void warn_of_openness(const settings *s) {
+    const bool is_local = strcmp(s->host, "localhost") == 0 || strcmp(s->host, "::1") == 0 ||
+                          strncmp(s->host, "127.", 4) == 0;
+    if (!is_local && !s->key_file)
+        vit_say(&command,
+                "all who can reach %s may ask this server: --key-file FILE asks them for a key",
+                s->host);
+}
+
+static int check_server(const char *url) {
+    vit_error error;
+    if (serve_check(url, &error) == VIT_OK) return 0;
+    vit_say_error(&command, &error);
+    return 1;
 }
 
 static void wait_for_signals(parts *p, const sigset_t *signals, double timeout) {
@@ -359,7 +391,9 @@ int main(int argc, char **argv) {
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     const sigset_t signals = hold_signals();
+    if (s.check) return vit_program_end(&command, check_server(s.check));
     if (begin(&p, &s, &error) == VIT_OK) {
+        warn_of_openness(&s);
         printf("listening on %s\n", serve_listener_url(p.listener));
         fflush(stdout);
         wait_for_signals(&p, &signals, s.timeout);

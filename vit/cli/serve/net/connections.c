@@ -21,7 +21,8 @@ struct serve_connection {
     bool cut;               /* it was shut down, its owner is about to close it */
     double since, deadline; /* of the state, vit_clock(); deadline 0: none */
     double worked;          /* seconds that its last answer took to compute; 0: there was none */
-    char address[INET6_ADDRSTRLEN];
+    bool is_proxy;
+    char address[INET6_ADDRSTRLEN], client[INET6_ADDRSTRLEN]; /* client: "": it is the address */
     serve_connection *next;
 };
 
@@ -79,6 +80,7 @@ static void enter(serve_connections *cs, serve_connection *c, serve_state state)
     /* The deadline of a first request runs from the connection, not from its first line. */
     if (state == SERVE_READING && c->state == SERVE_READING && c->since > 0) return;
     if (c->state == SERVE_WORKING) c->worked = now - c->since;
+    if (state == SERVE_READING) c->client[0] = '\0';
     c->state = state;
     c->since = now;
     switch (state) {
@@ -119,41 +121,46 @@ static serve_connection *longest_idle(serve_connections *cs) {
     return longest;
 }
 
+/* The connections of a client; those that a proxy has, while it asks for the client. */
 static size_t count_of(serve_connections *cs, const char *address) {
     size_t count = 0;
-    for (serve_connection *c = cs->first; c; c = c->next)
-        count += c->state != SERVE_LINGERING && !c->cut && strcmp(c->address, address) == 0;
+    for (serve_connection *c = cs->first; c; c = c->next) {
+        const bool is_own = c->is_proxy ? c->state != SERVE_IDLE && c->client[0] != '\0' : true;
+        count += c->state != SERVE_LINGERING && !c->cut && is_own &&
+                 strcmp(serve_connection_address(c), address) == 0;
+    }
     return count;
 }
 
 /* ---- beginning ---- */
 
 /* IPv6 addresses with the same first 64 bits count as one: who has one of them has them all. */
-static void format_address(char *text, size_t size, const struct sockaddr *address) {
-    text[0] = '\0';
-    if (address->sa_family == AF_INET) {
-        const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)address;
-        inet_ntop(AF_INET, &v4->sin_addr, text, (socklen_t)size);
-    } else if (address->sa_family == AF_INET6) {
-        struct in6_addr v6 = ((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
-        if (!IN6_IS_ADDR_V4MAPPED(&v6) && !IN6_IS_ADDR_LOOPBACK(&v6)) memset(&v6.s6_addr[8], 0, 8);
-        inet_ntop(AF_INET6, &v6, text, (socklen_t)size);
+static void format_address(char text[INET6_ADDRSTRLEN], struct in6_addr v6) {
+    if (IN6_IS_ADDR_V4MAPPED(&v6)) {
+        inet_ntop(AF_INET, &v6.s6_addr[12], text, INET6_ADDRSTRLEN);
+        return;
     }
+    if (!IN6_IS_ADDR_LOOPBACK(&v6)) memset(&v6.s6_addr[8], 0, 8);
+    inet_ntop(AF_INET6, &v6, text, INET6_ADDRSTRLEN);
 }
 
 serve_admission serve_connections_admit(serve_connections *cs, int socket,
                                         const struct sockaddr *address) {
     serve_connection *fresh = vit_alloc(1, sizeof *fresh);
     if (!fresh) return SERVE_FULL;
+    struct in6_addr numbers;
     fresh->socket = socket;
-    format_address(fresh->address, sizeof fresh->address, address);
+    if (serve_address_of(&numbers, address)) {
+        format_address(fresh->address, numbers);
+        fresh->is_proxy = serve_proxies_has(cs->options.proxies, &numbers);
+    }
     pthread_mutex_lock(&cs->lock);
     /* The same descriptor belonged to a socket that was closed without serve_connection_end. */
     serve_connection *stale = find(cs, socket);
     if (stale) remove_connection(cs, stale);
     serve_admission admission = SERVE_ADMITTED;
     serve_connection *idle = cs->count >= cs->options.most ? longest_idle(cs) : NULL;
-    if (count_of(cs, fresh->address) >= cs->options.per_address)
+    if (!fresh->is_proxy && count_of(cs, fresh->address) >= cs->options.per_address)
         admission = SERVE_ADDRESS_FULL;
     else if (cs->count >= cs->options.most && !idle)
         admission = SERVE_FULL;
@@ -185,7 +192,20 @@ void serve_connection_enter(serve_connections *cs, serve_connection *c, serve_st
 }
 
 const char *serve_connection_address(const serve_connection *c) {
-    return c ? c->address : "";
+    return !c ? "" : c->client[0] != '\0' ? c->client : c->address;
+}
+
+bool serve_connection_forward(serve_connections *cs, serve_connection *c, const char *forwarded) {
+    struct in6_addr numbers;
+    char client[INET6_ADDRSTRLEN];
+    if (!c || !c->is_proxy || !serve_proxies_client(&numbers, cs->options.proxies, forwarded))
+        return true;
+    format_address(client, numbers);
+    pthread_mutex_lock(&cs->lock);
+    const bool fits = count_of(cs, client) < cs->options.per_address;
+    memcpy(c->client, client, sizeof client);
+    pthread_mutex_unlock(&cs->lock);
+    return fits;
 }
 
 size_t serve_connections_count(serve_connections *cs) {
@@ -259,22 +279,30 @@ static bool drain(const serve_connection *c) {
     return true;
 }
 
-/* Cuts off a connection that is late, with 408 if its request has not arrived. */
-static void time_out(serve_connections *cs, serve_connection *c) {
-    static const char text[] = "HTTP/1.1 408 Request Timeout\r\n"
-                               "Content-Type: application/json\r\nConnection: close\r\n"
-                               "Content-Length: 51\r\n\r\n"
-                               "{\"error\": \"the request did not arrive in its time\"}";
-    if (!c->known) {
-        remove_connection(cs, c); /* its socket may have been closed */
-        return;
-    }
+static const char is_late[] = "HTTP/1.1 408 Request Timeout\r\n"
+                              "Content-Type: application/json\r\nConnection: close\r\n"
+                              "Content-Length: 51\r\n\r\n"
+                              "{\"error\": \"the request did not arrive in its time\"}";
+static const char is_ending[] = "HTTP/1.1 503 Service Unavailable\r\n"
+                                "Content-Type: application/json\r\nConnection: close\r\n"
+                                "Content-Length: 61\r\n\r\n"
+                                "{\"error\": \"the server ends, and the request had not arrived\"}";
+
+/* Cuts off a connection, with `text` if its request has not arrived. */
+static void cut_with(serve_connection *c, const char *text) {
     if (c->state == SERVE_READING && !c->cut) {
-        const ssize_t sent = send(c->socket, text, sizeof text - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+        const ssize_t sent = send(c->socket, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
         (void)sent;
     }
     c->deadline = 0;
     cut(c);
+}
+
+static void time_out(serve_connections *cs, serve_connection *c) {
+    if (c->known)
+        cut_with(c, is_late);
+    else
+        remove_connection(cs, c); /* its socket may have been closed */
 }
 
 double serve_connections_sweep(serve_connections *cs) {
@@ -295,11 +323,13 @@ double serve_connections_sweep(serve_connections *cs) {
     return due > now ? due - now : 0;
 }
 
-void serve_connections_close(serve_connections *cs, bool all) {
+void serve_connections_close(serve_connections *cs, serve_ending ending) {
     pthread_mutex_lock(&cs->lock);
     for (serve_connection *c = cs->first; c; c = c->next) {
-        const bool is_unused = c->state == SERVE_IDLE && !has_arrived(c);
-        if (c->state != SERVE_LINGERING && (all || is_unused)) cut(c);
+        const bool is_silent =
+            c->state == SERVE_IDLE || (c->state == SERVE_READING && ending >= SERVE_END_LATE);
+        const bool is_over = ending == SERVE_END_ALL || (is_silent && !has_arrived(c));
+        if (c->state != SERVE_LINGERING && is_over) cut_with(c, is_ending);
     }
     pthread_mutex_unlock(&cs->lock);
 }

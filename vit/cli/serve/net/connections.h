@@ -10,8 +10,7 @@
 #define VIT_CLI_SERVE_NET_CONNECTIONS_H
 
 #include "vit/base/error.h"
-
-struct sockaddr;
+#include "vit/cli/serve/net/proxy.h"
 
 typedef enum serve_state {
     SERVE_IDLE,      /* between an answer and the next request */
@@ -28,7 +27,8 @@ typedef struct serve_connections serve_connections;
 
 typedef struct serve_connections_options {
     size_t most, per_address;
-    double timeout; /* seconds */
+    double timeout;               /* seconds */
+    const serve_proxies *proxies; /* have as many as they like: their clients are counted */
 } serve_connections_options;
 
 vit_status serve_connections_new(serve_connections **out, const serve_connections_options *options,
@@ -62,7 +62,14 @@ void serve_connection_linger(serve_connections *connections, serve_connection *c
 void serve_connection_enter(serve_connections *connections, serve_connection *connection,
                             serve_state state);
 
-const char *serve_connection_address(const serve_connection *connection); /* "127.0.0.1" */
+/* "127.0.0.1"; behind a proxy, the client's. */
+const char *serve_connection_address(const serve_connection *connection);
+
+/* forwarded: the value of X-Forwarded-For of the request that arrives, which says for whom a proxy
+ * asks; without meaning on other connections. False: that client has `per_address` requests and
+ * connections already. */
+bool serve_connection_forward(serve_connections *connections, serve_connection *connection,
+                              const char *forwarded);
 
 size_t serve_connections_count(serve_connections *connections);
 
@@ -73,7 +80,12 @@ size_t serve_connections_asking(serve_connections *connections);
 /* Cuts off connections that are late. Returns the seconds until it must be called again. */
 double serve_connections_sweep(serve_connections *connections);
 
-/* Cuts off idle connections on which nothing has arrived; `all`: all connections. */
-void serve_connections_close(serve_connections *connections, bool all);
+/* How far the server's end has come. */
+typedef enum serve_ending {
+    SERVE_END_IDLE, /* cuts off idle connections on which nothing has arrived, */
+    SERVE_END_LATE, /* and those whose requests have not arrived, with 503, */
+    SERVE_END_ALL,  /* and all others */
+} serve_ending;
+void serve_connections_close(serve_connections *connections, serve_ending ending);
 
 #endif
