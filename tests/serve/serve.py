@@ -175,7 +175,7 @@ def forms(s):
     for value, text in (("http://127.0.0.1:1/x.png", "not fetched"),
                         ("file:///etc/passwd", "not fetched"),
                         ("data:image/png,xx", "not fetched"), ("data:;base64,@@@@", "not base64"),
-                        ([], "is empty"), (7, "expected pictures"), ([[]], "expected pictures")):
+                        ([], "is empty"), (7, "expected a text"), ([[]], "expected pictures")):
         got = embed(input=value)
         check("input %r is refused" % value, got[0] == 400 and text in got[1]["error"], got)
     got = embed(input=[url + coded[1]], dimensions=5)

@@ -16,6 +16,7 @@ data = [open(p, "rb").read() for p in pictures]
 coded = [base64.b64encode(d).decode() for d in data]
 os.environ.pop("VIT_MODELS", None)
 JSON = {"Content-Type": "application/json"}
+URL = "data:image/png;base64,"
 
 LEVELS = [[(7 * i + 3 * j) % 256 for i in range(28)] for j in range(28)]  # rows of pixels
 VALUES = [[(v / 255 - .1307) / .3081 for v in row] for row in LEVELS]
@@ -46,7 +47,9 @@ def v1(s):
     names = s.json("GET", "/v1/models")[1]["models"]
     check("/v1/models", names[0] == "mnist" and "cifar10" in names, names)
     check("/v1/models/mnist",
-          s.json("GET", "/v1/models/mnist") == (200, {"name": "mnist", "ready": True}))
+          s.json("GET", "/v1/models/mnist") == (200, {
+              "name": "mnist", "ready": True, "id": "mnist", "object": "model", "created": 0,
+              "owned_by": "vit-serve"}))
     check("of a model that is not there", s.ask("GET", "/v1/models/x")[0] == 404 and
           post(s, "/v1/models/x:predict", {"instances": [coded[0]]})[0] == 404)
     for name, picture in (("b64", {"b64": coded[0]}), ("a string", coded[0]),
@@ -171,7 +174,7 @@ def torchserve(s):
     check("TorchServe's instances", got[0] == 200 and
           [p["predictions"] for p in got[1]["predictions"]] ==
           [wanted(i, "--top", "2") for i in range(2)], got)
-    refused(s, "/predictions/mnist", {"picture": coded[0]}, 400, "without \"b64\"")
+    refused(s, "/predictions/mnist", {"picture": coded[0]}, 400, "no key \"picture\"")
     for path, body, key in (("/predictions/mnist", {"data": coded[0]}, "top"),
                             ("/v1/models/mnist:predict", {"instances": [coded[0]]}, "top"),
                             ("/models/mnist", {"inputs": coded[0]}, "top_k")):
@@ -248,6 +251,106 @@ def v2(s):
     check("V2: ready", s.json("GET", "/v2/health/ready")[1]["ready"] is True)
 
 
+def unknown_keys(s):
+    """Each route refuses by name what it does not know, and what is of another type."""
+    infer = "/v2/models/mnist/infer"
+    picture = [{"name": "pictures", "datatype": "BYTES", "shape": [1], "data": coded[:1]}]
+    for path, fine, near, right in (
+            ("/predictions/mnist", {"data": coded[0]}, "dta", "data"),
+            ("/v1/models/mnist:predict", {"instances": coded[:1]}, "instance", "instances"),
+            ("/models/mnist", {"inputs": coded[0]}, "input", "inputs"),
+            ("/v1/embeddings", {"input": URL + coded[0]}, "dimension", "dimensions"),
+            ("/v1/explain", {"image": coded[0]}, "methd", "method"),
+            ("/v1/teach", {"model": "mnist"}, "clases", "classes"),
+            (infer, {"inputs": picture}, "output", "outputs"),
+            ("/v2/repository/index", {"ready": True}, "redy", "ready")):
+        check("%s as it should be" % path, post(s, path, fine)[0] == 200, post(s, path, fine))
+        refused(s, path, {**fine, near: 1}, 400, 'no key "%s", did you mean "%s"?' % (near, right))
+        check("%s with null for what is left out" % path,
+              post(s, path, {**fine, right: fine.get(right)})[0] == 200)
+        got = s.json("POST", path + "?other=1", json.dumps(fine), JSON)
+        check("%s?other=1" % path, got[0] == 400 and "?other" in got[1]["error"], got)
+    for path, value, text in (
+            ("/models/mnist", {"inputs": coded[0], "parameters": 1}, '"parameters": expected an obj'),
+            ("/models/mnist", {"inputs": coded[0], "parameters": {"top_k": "5"}}, "a whole number"),
+            ("/predictions/mnist", {"data": coded[0], "parameters": {"logits": 1}}, "true or false"),
+            ("/v1/embeddings", {"input": URL + coded[0], "dimensions": "3"}, "a whole number"),
+            ("/v1/embeddings", {"input": [{"txt": "a"}]}, 'no key "txt"'),
+            ("/v1/explain", {"image": coded[0], "pixels": "yes"}, "true or false"),
+            ("/v1/teach", {"classes": []}, '"classes": expected an object'),
+            ("/v1/teach", {"model": 1}, '"model": expected a text'),
+            ("/v1/teach", {"views": "2"}, '"views": expected a whole number'),
+            ("/v1/models/mnist:predict", {"instances": [{"b64": coded[0], "top": 1}]}, '"top"'),
+            ("/v1/models/mnist:predict", {"instances": [{"b64": "", "data": ""}]}, "several"),
+            (infer, {"inputs": [{**picture[0], "parameters": {"binary": 1}}]}, 'no key "binary"'),
+            (infer, {"inputs": picture, "outputs": [{"nam": 1}]}, 'no key "nam"'),
+            (infer, {"inputs": picture, "id": 1}, '"id": expected a text')):
+        refused(s, path, value, 400, text)
+
+
+def openai(s):
+    """models.list(), and retrieve() of a name with a slash: as openai's client sends them."""
+    got = s.json("GET", "/v1/models")[1]
+    check("models.list()", got["object"] == "list" and [m["id"] for m in got["data"]] ==
+          got["models"] and {m["object"] for m in got["data"]} == {"model"}, got)
+    for path in ("acme/tiny", "acme%2Ftiny"):
+        got = s.json("GET", "/v1/models/" + path)
+        check("retrieve(): " + path, got[0] == 200 and got[1]["id"] == "acme/tiny", got)
+    for path in ("/models/acme/tiny", "/models/acme/tiny/1.0", "/v2/models/acme/tiny/ready"):
+        check("a name with a slash: " + path, s.ask("GET", path)[0] == 200)
+    for path in ("/models/acme", "/models/acme/tiny/2", "/v1/models/x/acme/tiny"):
+        check("not a name: " + path, s.ask("GET", path)[0] == 404, s.ask("GET", path))
+    got = s.json("POST", "/v1/search?model=acme/tiny", data[0])
+    check("in an argument", got[0] == 404 and "no index" in got[1]["error"], got)
+
+
+def zero_shot(s):
+    """As huggingface_hub's zero_shot_image_classification sends it."""
+    labels = ["a dog", "a red bus", "seven"]
+    for name in ("clip", "siglip"):
+        path = "/models/acme/tiny" if name == "clip" else "/models/siglip"
+        for template, given in (("This is a photo of {}.", {}),
+                                ("{} in the snow", {"hypothesis_template": "{} in the snow"})):
+            got = post(s, path, {"inputs": coded[0],
+                                 "parameters": {"candidate_labels": labels, **given}})
+            alone = json.loads(classify(pictures[0], "--model", "tests/fixtures/words/" + name,
+                                        "--labels", ",".join(labels), "--template", template,
+                                        "--top", "3"))["predictions"]
+            check("zero-shot of %s: %s" % (name, template), got[0] == 200 and
+                  [a["label"] for a in got[1]] == [a["label"] for a in alone] and
+                  all(abs(a["score"] - b["probability"]) < 1e-5 for a, b in zip(got[1], alone)),
+                  (got, alone))
+    for given, text in (({"candidate_labels": []}, "1 to 1000"),
+                        ({"candidate_labels": ["a", "a"]}, "twice"),
+                        ({"candidate_labels": ["a", 1]}, "no text"),
+                        ({"candidate_labels": "a,b"}, "expected a list"),
+                        ({"candidate_labels": ["a"], "hypothesis_template": "x"}, "{}"),
+                        ({"hypothesis_template": "{}"}, "without"),
+                        ({"candidate_labels": ["a"], "function_to_apply": "none"}, "with")):
+        refused(s, "/models/siglip", {"inputs": coded[0], "parameters": given}, 400, text)
+    refused(s, "/models/mnist", {"inputs": coded[0], "parameters": {"candidate_labels": ["a"]}},
+            400, "reads no texts")
+
+
+def parts_without_names(s):
+    """Parts of a form that are pictures though they have no file's name."""
+    part = b'--b\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\n%s\r\n'
+    head = {"Content-Type": "multipart/form-data; boundary=b"}
+    for name, kind in (("its bytes", b""), ("its type", b"\r\nContent-Type: image/png; x=y")):
+        got = s.json("POST", "/predictions/mnist", part % (b"data", kind, data[0]) +
+                     part % (b"top", b"", b"1") + b"--b--\r\n", head)
+        check("a part without a file's name, by " + name, got[0] == 200 and
+              got[1][0]["predictions"] == wanted(0, "--top", "1"), got)
+    got = s.json("POST", "/predictions/mnist", part % (b"note", b"", b"seven") + b"--b--\r\n", head)
+    check("a text is no picture", got[0] == 400 and "no picture" in got[1]["error"], got)
+
+
+with Server("--teach", "--model", "mnist", "--model", "acme/tiny=tests/fixtures/words/clip",
+            "--model", "tests/fixtures/words/siglip") as server:
+    unknown_keys(server)
+    openai(server)
+    zero_shot(server)
+    parts_without_names(server)
 with Server() as server:
     v1(server)
     arrays(server)

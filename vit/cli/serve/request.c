@@ -13,14 +13,6 @@ const char *serve_argument(const serve_request *request, const char *name) {
     return NULL;
 }
 
-const char *serve_find_name(const char *const *names, const char *name, const char **near) {
-    size_t count = 0;
-    for (; names[count]; count++)
-        if (strcmp(names[count], name) == 0) return names[count];
-    *near = vit_nearest(name, names, count);
-    return NULL;
-}
-
 bool serve_add_argument(serve_request *r, const char *name, const char *value) {
     if (r->argument_count == SERVE_MOST_ARGUMENTS) return false;
     r->arguments[r->argument_count].name = name;
@@ -31,7 +23,7 @@ bool serve_add_argument(serve_request *r, const char *name, const char *value) {
 bool serve_take_field(serve_request *r, const char *name, const void *value, size_t size,
                       serve_reply *reply) {
     const char *near = NULL, *given = serve_argument(r, name);
-    const char *known = r->options ? serve_find_name(r->options, name, &near) : NULL;
+    const serve_key *known = r->keys ? serve_find_key(r->keys, SERVE_IN_QUERY, name, &near) : NULL;
     if (near)
         return serve_fail(reply, 400, "%.32s: there is no such field, did you mean %s?", name,
                           near);
@@ -48,7 +40,7 @@ bool serve_take_field(serve_request *r, const char *name, const void *value, siz
     memcpy(copy, value, size);
     copy[size] = '\0';
     r->fields_size += size + 1;
-    return serve_add_argument(r, known, copy);
+    return serve_add_argument(r, known->name, copy);
 }
 
 bool serve_is_json(const serve_request *request) {

@@ -3,6 +3,7 @@
 #define VIT_CLI_SERVE_REQUEST_H
 
 #include "vit/base/text.h"
+#include "vit/cli/serve/keys.h"
 #include "vit/cli/serve/server.h"
 #include "vit/formats/json_out.h"
 
@@ -18,8 +19,8 @@ typedef struct serve_request {
         const char *name, *value; /* value "": the argument has none */
     } arguments[SERVE_MOST_ARGUMENTS];
     size_t argument_count;         /* what follows '?', then fields of a form */
-    const char *const *options;    /* names of such fields, as in serve_route */
-    char fields[SERVE_FIELDS_MAX]; /* [fields_size]: their values */
+    const serve_key *keys;         /* of the route */
+    char fields[SERVE_FIELDS_MAX]; /* [fields_size]: values of fields of a form */
     size_t fields_size;
     char model[SERVE_NAME_MAX + 1];   /* name from the path; "": there is none */
     char version[SERVE_NAME_MAX + 1]; /* its version, likewise */
@@ -28,7 +29,7 @@ typedef struct serve_request {
     size_t pictures; /* of the request, for the log; set by the handler */
 } serve_request;
 
-typedef struct serve_reply {
+struct serve_reply {
     unsigned status;
     const char *type; /* Content-Type: "application/json" */
     vit_string body;
@@ -38,14 +39,10 @@ typedef struct serve_reply {
     const char *allow;    /* "GET, HEAD", for Allow; NULL: none */
     const char *policy;   /* Content-Security-Policy of a page; NULL: nothing may be loaded */
     size_t json_size;     /* KServe: bytes of JSON before binary data; 0: all is JSON */
-} serve_reply;
+};
 
 /* The value of an argument after '?'; NULL: it is not there. */
 const char *serve_argument(const serve_request *request, const char *name);
-
-/* The name in a list of them, which NULL ends; NULL: it is not there, and *near is the most similar
- * one, or NULL. */
-const char *serve_find_name(const char *const *names, const char *name, const char **near);
 
 /* Adds an argument; false: there are SERVE_MOST_ARGUMENTS already. */
 bool serve_add_argument(serve_request *request, const char *name, const char *value);

@@ -3,14 +3,63 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const torchserve[] = {"top", "logits", NULL};
-static const char *const hugging_face[] = {"top_k", "function_to_apply", NULL};
-static const char *const explaining[] = {"model", "method", "class",  "layer", "head",
-                                         "query", "steps",  "pixels", NULL};
-static const char *const searching[] = {"model", "top", "text", NULL};
-static const char *const thumbnails[] = {"row", NULL};
+enum { QUERY = SERVE_IN_QUERY, BODY = SERVE_IN_BODY, PARAMETERS = SERVE_IN_PARAMETERS };
 
-static const char *const teaching[] = {"class", "picture", NULL};
+/* TorchServe, and KServe's V1 protocol. */
+static const serve_key predicting[] = {{"top", QUERY | PARAMETERS, SERVE_WHOLE},
+                                       {"logits", QUERY | PARAMETERS, SERVE_FLAG},
+                                       {"parameters", BODY, SERVE_OBJECT},
+                                       {"instances", BODY, SERVE_LIST},
+                                       {"b64", BODY, SERVE_PICTURE},
+                                       {"data", BODY, SERVE_PICTURE},
+                                       {"body", BODY, SERVE_PICTURE},
+                                       {"image", BODY, SERVE_PICTURE},
+                                       {"image_bytes", BODY, SERVE_PICTURE},
+                                       {"pixels", BODY, SERVE_PICTURE},
+                                       {"pixel_values", BODY, SERVE_PICTURE},
+                                       {NULL, 0, 0}};
+static const serve_key hugging_face[] = {{"top_k", QUERY | PARAMETERS, SERVE_WHOLE},
+                                         {"function_to_apply", QUERY | PARAMETERS, SERVE_TEXT},
+                                         {"candidate_labels", PARAMETERS, SERVE_LIST},
+                                         {"hypothesis_template", PARAMETERS, SERVE_TEXT},
+                                         {"parameters", BODY, SERVE_OBJECT},
+                                         {"inputs", BODY, SERVE_PICTURE},
+                                         {NULL, 0, 0}};
+static const serve_key infer[] = {{"id", BODY, SERVE_TEXT},
+                                  {"model_name", BODY, SERVE_TEXT},
+                                  {"model_version", BODY, SERVE_TEXT},
+                                  {"inputs", BODY, SERVE_LIST},
+                                  {"outputs", BODY, SERVE_LIST},
+                                  {"parameters", BODY, SERVE_OBJECT},
+                                  {"binary_data_output", PARAMETERS, SERVE_FLAG},
+                                  {NULL, 0, 0}};
+static const serve_key repository[] = {{"ready", BODY, SERVE_FLAG}, {NULL, 0, 0}};
+static const serve_key embedding[] = {{"model", BODY, SERVE_TEXT},
+                                      {"input", BODY, SERVE_PICTURE},
+                                      {"encoding_format", BODY, SERVE_TEXT},
+                                      {"dimensions", BODY, SERVE_WHOLE},
+                                      {"user", BODY, SERVE_TEXT}, /* is not looked at */
+                                      {NULL, 0, 0}};
+static const serve_key explaining[] = {{"image", BODY, SERVE_PICTURE},
+                                       {"model", QUERY | BODY, SERVE_TEXT},
+                                       {"method", QUERY | BODY, SERVE_TEXT},
+                                       {"class", QUERY | BODY, SERVE_TEXT | SERVE_WHOLE},
+                                       {"layer", QUERY | BODY, SERVE_TEXT | SERVE_WHOLE},
+                                       {"head", QUERY | BODY, SERVE_TEXT | SERVE_WHOLE},
+                                       {"query", QUERY | BODY, SERVE_TEXT | SERVE_WHOLE},
+                                       {"steps", QUERY | BODY, SERVE_TEXT | SERVE_WHOLE},
+                                       {"pixels", QUERY | BODY, SERVE_FLAG | SERVE_WHOLE},
+                                       {NULL, 0, 0}};
+static const serve_key searching[] = {
+    {"model", QUERY, 0}, {"top", QUERY, 0}, {"text", QUERY, 0}, {NULL, 0, 0}};
+static const serve_key thumbnails[] = {{"row", QUERY, 0}, {NULL, 0, 0}};
+static const serve_key beginning[] = {{"model", BODY, SERVE_TEXT},
+                                      {"head", BODY, SERVE_TEXT},
+                                      {"views", BODY, SERVE_WHOLE},
+                                      {"classes", BODY, SERVE_OBJECT},
+                                      {NULL, 0, 0}};
+static const serve_key teaching[] = {{"class", QUERY, 0}, {"picture", QUERY, 0}, {NULL, 0, 0}};
+static const serve_key nothing[] = {{NULL, 0, 0}};
 
 const serve_route serve_routes[] = {
     {"GET, HEAD", "/", serve_page, SERVE_OPEN, NULL},
@@ -24,20 +73,20 @@ const serve_route serve_routes[] = {
     {"POST", "/models/*", serve_hugging_face, SERVE_BODY, hugging_face},
     {"GET, HEAD", "/models/*", serve_torchserve_model, 0, NULL},
     {"GET, HEAD", "/models/*/*", serve_torchserve_model, 0, NULL},
-    {"POST, PUT", "/predictions/*", serve_predictions, SERVE_BODY, torchserve},
-    {"POST, PUT", "/predictions/*/*", serve_predictions, SERVE_BODY, torchserve},
+    {"POST, PUT", "/predictions/*", serve_predictions, SERVE_BODY, predicting},
+    {"POST, PUT", "/predictions/*/*", serve_predictions, SERVE_BODY, predicting},
     {"GET, HEAD", "/v1/models", serve_v1_models, 0, NULL},
-    {"GET, HEAD", "/v1/models/*", serve_v2_model_ready, 0, NULL},
-    {"POST", "/v1/models/*:predict", serve_v1_predict, SERVE_BODY, torchserve},
-    {"POST", "/v1/embeddings", serve_embeddings, SERVE_BODY, NULL},
-    {"POST", "/predict", serve_immich_predict, SERVE_BODY, NULL},
+    {"GET, HEAD", "/v1/models/*", serve_v1_model, 0, NULL},
+    {"POST", "/v1/models/*:predict", serve_v1_predict, SERVE_BODY, predicting},
+    {"POST", "/v1/embeddings", serve_embeddings, SERVE_BODY, embedding},
+    {"POST", "/predict", serve_immich_predict, SERVE_BODY, nothing},
     {"POST", "/v1/search", serve_search, SERVE_BODY, searching},
     {"GET, HEAD", "/v1/search/picture", serve_thumbnail, 0, thumbnails},
     {"GET, HEAD", "/search", serve_page, SERVE_OPEN, NULL},
     {"GET, HEAD", "/search.js", serve_page, SERVE_OPEN, NULL},
     {"POST", "/v1/explain", serve_explain, SERVE_BODY, explaining},
     {"GET, HEAD", "/v1/teach", serve_teach_list, 0, NULL},
-    {"POST", "/v1/teach", serve_teach_begin, SERVE_BODY, NULL},
+    {"POST", "/v1/teach", serve_teach_begin, SERVE_BODY, beginning},
     {"GET, HEAD", "/v1/teach/*", serve_teach_one, SERVE_TEACHING, NULL},
     {"POST", "/v1/teach/*", serve_teach_one, SERVE_BODY | SERVE_TEACHING, teaching},
     {"DELETE", "/v1/teach/*", serve_teach_delete, SERVE_TEACHING, NULL},
@@ -47,13 +96,13 @@ const serve_route serve_routes[] = {
     {"GET, HEAD", "/v2/health/live", serve_v2_live, SERVE_OPEN, NULL},
     {"GET, HEAD", "/v2/health/ready", serve_v2_ready, SERVE_OPEN, NULL},
     {"GET, HEAD", "/v2/models", serve_v2_models, 0, NULL},
-    {"POST", "/v2/repository/index", serve_v2_index, SERVE_BODY, NULL},
+    {"POST", "/v2/repository/index", serve_v2_index, SERVE_BODY, repository},
     {"GET, HEAD", "/v2/models/*", serve_v2_model, 0, NULL},
     {"GET, HEAD", "/v2/models/*/ready", serve_v2_model_ready, 0, NULL},
-    {"POST", "/v2/models/*/infer", serve_v2_infer, SERVE_BODY, NULL},
+    {"POST", "/v2/models/*/infer", serve_v2_infer, SERVE_BODY, infer},
     {"GET, HEAD", "/v2/models/*/versions/*", serve_v2_model, 0, NULL},
     {"GET, HEAD", "/v2/models/*/versions/*/ready", serve_v2_model_ready, 0, NULL},
-    {"POST", "/v2/models/*/versions/*/infer", serve_v2_infer, SERVE_BODY, NULL},
+    {"POST", "/v2/models/*/versions/*/infer", serve_v2_infer, SERVE_BODY, infer},
 };
 const size_t serve_route_count = sizeof serve_routes / sizeof serve_routes[0];
 
@@ -76,20 +125,51 @@ static bool matches(const char *pattern, const char *path, char names[2][SERVE_N
     return *path == '\0';
 }
 
+/* A model's name may have slashes, which end no part of a path: this character stands for them
+ * while the path is compared with those of the routes. */
+#define INNER_SLASH '\1'
+
+static void exchange_characters(char *text, size_t length, char from, char to) {
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == from) text[i] = to;
+}
+
+/* copy [size] = the path with INNER_SLASH in the names of models. Returns it, or the path itself if
+ * it has no such name. */
+static const char *join_names(char *copy, size_t size, const char *path,
+                              const serve_models *models) {
+    bool is_copied = false;
+    for (size_t i = 0; i < serve_models_count(models); i++) {
+        const char *name = serve_models_name(models, i), *at = path;
+        const size_t length = strlen(name);
+        while (strchr(name, '/') && strlen(path) < size && (at = strstr(at, name))) {
+            const size_t place = (size_t)(at - path);
+            const bool is_whole = place > 0 && at[-1] == '/' && strchr("/:", at[length]);
+            if (is_whole && !is_copied) memcpy(copy, path, strlen(path) + 1);
+            is_copied |= is_whole;
+            if (is_whole) exchange_characters(copy + place, length, '/', INNER_SLASH);
+            at += length;
+        }
+    }
+    return is_copied ? copy : path;
+}
+
 const serve_route *serve_route_find(serve_request *request, const char *path) {
     const serve_route *found = NULL;
-    char names[2][SERVE_NAME_MAX + 1];
+    char names[2][SERVE_NAME_MAX + 1], copy[1024];
+    path = join_names(copy, sizeof copy, path, request->server->models);
     request->model[0] = request->version[0] = '\0';
     for (size_t i = 0; i < serve_route_count; i++) {
         if (!matches(serve_routes[i].path, path, names)) continue;
         if (found && !serve_route_takes(&serve_routes[i], request->method)) continue;
         found = &serve_routes[i];
+        exchange_characters(names[0], strlen(names[0]), INNER_SLASH, '/');
         memcpy(request->model, names[0], sizeof names[0]);
         memcpy(request->version, names[1], sizeof names[1]);
         if (serve_route_takes(found, request->method)) break;
     }
     request->path = found ? found->path : NULL;
-    request->options = found ? found->arguments : NULL;
+    request->keys = found ? found->keys : NULL;
     return found;
 }
 
@@ -113,9 +193,9 @@ void serve_route_methods(const serve_route *route, char *out, size_t size) {
 
 const char *serve_route_unknown(const serve_route *route, const serve_request *request,
                                 const char **near) {
-    for (size_t i = 0; i < request->argument_count && route->arguments; i++) {
+    for (size_t i = 0; i < request->argument_count && route->keys; i++) {
         const char *name = request->arguments[i].name;
-        if (!serve_find_name(route->arguments, name, near)) return name;
+        if (!serve_find_key(route->keys, SERVE_IN_QUERY, name, near)) return name;
     }
     return NULL;
 }

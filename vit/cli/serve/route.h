@@ -16,9 +16,8 @@ typedef struct serve_route {
     const char *methods; /* "POST, PUT" */
     const char *path;    /* '*' stands for a name without '/': the model's, then its version's */
     serve_handler *handler;
-    unsigned how;                 /* SERVE_OPEN | SERVE_BODY */
-    const char *const *arguments; /* after '?', and the fields of a form with these names, ended by
-                                     NULL; others after '?' are refused. NULL: none is looked at */
+    unsigned how;          /* SERVE_OPEN | SERVE_BODY */
+    const serve_key *keys; /* what it may be asked; NULL: arguments are not looked at */
 } serve_route;
 
 extern const serve_route serve_routes[];
@@ -52,7 +51,7 @@ serve_handler serve_predictions, serve_hugging_face, serve_embeddings, serve_exp
 serve_handler serve_immich_predict;
 serve_handler serve_search, serve_thumbnail;
 serve_handler serve_ping, serve_torchserve_models, serve_torchserve_model;
-serve_handler serve_v1_models, serve_v1_predict;
+serve_handler serve_v1_models, serve_v1_model, serve_v1_predict;
 serve_handler serve_v2, serve_v2_live, serve_v2_ready, serve_v2_models, serve_v2_index;
 serve_handler serve_v2_model, serve_v2_model_ready, serve_v2_infer;
 

@@ -80,9 +80,20 @@ static const char *text_of(const json_t *value, const serve_model *model) {
 /* {"type": "image_url", "image_url": {"url": ...}} is a picture as in OpenAI's messages. */
 static json_t *picture_of(json_t *value) {
     json_t *url = json_object_get(value, "image_url");
+    if (json_object_get(value, "image")) return json_object_get(value, "image");
     if (json_is_object(url)) url = json_object_get(url, "url");
     return url ? url : value;
 }
+
+/* Of the objects in "input". */
+static const serve_key item_keys[] = {{"type", SERVE_IN_BODY, SERVE_TEXT},
+                                      {"text", SERVE_IN_BODY, SERVE_TEXT},
+                                      {"image", SERVE_IN_BODY, SERVE_TEXT},
+                                      {"image_url", SERVE_IN_BODY, SERVE_TEXT | SERVE_OBJECT},
+                                      {NULL, 0, 0}};
+static const serve_key url_keys[] = {{"url", SERVE_IN_BODY, SERVE_TEXT},
+                                     {"detail", SERVE_IN_BODY, SERVE_TEXT}, /* is not looked at */
+                                     {NULL, 0, 0}};
 
 /* Takes the texts out of "input". */
 static bool read_inputs(inputs *in, json_t *object, const serve_model *model, serve_reply *reply) {
@@ -100,6 +111,12 @@ static bool read_inputs(inputs *in, json_t *object, const serve_model *model, se
     }
     for (size_t i = 0; i < in->count; i++) {
         json_t *value = is_list ? json_array_get(input, i) : input;
+        const json_t *url = json_object_get(value, "image_url");
+        if (!serve_check_keys(value, item_keys, SERVE_IN_BODY, reply) ||
+            !serve_check_keys(url, url_keys, SERVE_IN_BODY, reply)) {
+            json_decref(pictures);
+            return false;
+        }
         const char *text = text_of(value, model);
         in->is_text[i] = text;
         if (text)
@@ -220,9 +237,14 @@ static bool read_immich(immich *out, const serve_request *request, serve_reply *
     while (status == VIT_OK) {
         status = serve_multipart_next(&form, &part, &found, &error);
         if (status != VIT_OK || !found) break;
-        if (strcmp(part.name, "entries") == 0) out->entries = part;
-        if (strcmp(part.name, "image") == 0) out->image = part;
-        if (strcmp(part.name, "text") == 0) out->text = part;
+        serve_part *field = strcmp(part.name, "entries") == 0 ? &out->entries
+                            : strcmp(part.name, "image") == 0 ? &out->image
+                            : strcmp(part.name, "text") == 0  ? &out->text
+                                                              : NULL;
+        if (!field || field->data)
+            return serve_fail(reply, 400, "the field \"%.32s\": expected entries, image and text, each once",
+                              part.name);
+        *field = part;
     }
     if (status != VIT_OK) return serve_fail_with(reply, &error);
     return out->entries.data || serve_fail(reply, 400, "the form has no field \"entries\"");

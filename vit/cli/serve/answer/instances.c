@@ -10,21 +10,51 @@ typedef struct reader {
     serve_reply *reply;
 } reader;
 
-/* Takes a value out of objects such as {"data": ...} and {"image": {"b64": ...}}; *key: the last
- * key; NULL: an object without a known one. */
-static const json_t *unwrap(const json_t *value, const char **key) {
-    static const char *const keys[] = {"b64",         "data",   "body",        "image",
-                                       "image_bytes", "pixels", "pixel_values"};
-    const size_t count = sizeof keys / sizeof keys[0];
-    for (int depth = 0; depth < 3 && json_is_object(value); depth++) {
-        size_t k = 0;
-        if (json_object_get(value, "numbers")) break; /* an array that has stayed in the body */
-        while (k < count && !json_object_get(value, keys[k])) k++;
-        if (k == count) return NULL;
-        *key = keys[k];
-        value = json_object_get(value, keys[k]);
+/* The keys under which a picture may stand in an object. */
+static const serve_key keys[] = {{"b64", SERVE_IN_BODY, SERVE_PICTURE},
+                                 {"data", SERVE_IN_BODY, SERVE_PICTURE},
+                                 {"body", SERVE_IN_BODY, SERVE_PICTURE},
+                                 {"image", SERVE_IN_BODY, SERVE_PICTURE},
+                                 {"image_bytes", SERVE_IN_BODY, SERVE_PICTURE},
+                                 {"pixels", SERVE_IN_BODY, SERVE_PICTURE},
+                                 {"pixel_values", SERVE_IN_BODY, SERVE_PICTURE},
+                                 {"key", SERVE_IN_BODY, SERVE_TEXT}, /* is not looked at */
+                                 {NULL, 0, 0}};
+
+/* The picture in an object; *key: where it stands; NULL: there is none, or several. */
+static const json_t *find_picture(const json_t *object, const char **key) {
+    const json_t *found = NULL;
+    for (const serve_key *k = keys; k->name; k++) {
+        const json_t *here = json_object_get(object, k->name);
+        if (!here || k->types != SERVE_PICTURE) continue;
+        if (found) return NULL;
+        *key = k->name;
+        found = here;
     }
+    return found;
+}
+
+/* Whether it is an object, and no array that has stayed in the body. */
+static bool is_wrapping(const json_t *value) {
+    return json_is_object(value) && !json_object_get(value, "numbers");
+}
+
+/* Takes a value out of objects such as {"data": ...} and {"image": {"b64": ...}}; *key: the last
+ * key; NULL: an object without a picture. */
+static const json_t *unwrap(const json_t *value, const char **key) {
+    for (int depth = 0; depth < 3 && is_wrapping(value); depth++) value = find_picture(value, key);
     return value;
+}
+
+/* Whether objects in a list of pictures have no other keys. The body's own are checked when it is
+ * read. */
+static bool check_wrapping(const json_t *value, serve_reply *reply) {
+    const char *key;
+    for (int depth = 0; depth < 3 && is_wrapping(value); depth++) {
+        if (!serve_check_keys(value, keys, SERVE_IN_BODY, reply)) return false;
+        value = find_picture(value, &key);
+    }
+    return true;
 }
 
 /* ---- arrays ---- */
@@ -102,7 +132,7 @@ static bool add(const reader *r, const json_t *value) {
     if (!picture) {
         serve_fail(r->reply, 400,
                    "a picture is an object without \"b64\", \"data\", \"body\", \"image\", "
-                   "\"image_bytes\", \"pixels\" or \"pixel_values\"");
+                   "\"image_bytes\", \"pixels\" or \"pixel_values\", or with several of them");
     } else if (!is_text && !serve_array_shape(&shape, r->request, picture)) {
         serve_fail(r->reply, 400,
                    "a picture is neither base64 nor an array of numbers with rows of the same "
@@ -135,7 +165,9 @@ bool serve_read_instances(serve_instances *out, const serve_request *request,
     } else if (json_object_get(value, "numbers")) {
         fine = add(&r, value); /* a long array, which has no shape: says so */
     } else {
-        for (size_t i = 0; i < r.count && fine; i++) fine = add(&r, json_array_get(value, i));
+        for (size_t i = 0; i < r.count && fine; i++)
+            fine = check_wrapping(json_array_get(value, i), reply) &&
+                   add(&r, json_array_get(value, i));
         if (fine && r.count == 0)
             fine = serve_fail(reply, 400, "\"instances\": expected a list of pictures");
     }

@@ -4,6 +4,7 @@
 
 #include "vit/cli/serve/answer/kserve.h"
 #include "vit/base/size.h"
+#include "vit/cli/serve/answer/pictures.h"
 #include "vit/cli/serve/route.h"
 
 void serve_v2(serve_request *request, serve_reply *reply) {
@@ -118,6 +119,9 @@ void serve_v2_models(serve_request *request, serve_reply *reply) {
 void serve_v2_index(serve_request *request, serve_reply *reply) {
     serve_models *models = request->server->models;
     vit_json_out json = {0};
+    json_t *asked = request->size > 0 ? serve_read_json(request, request->size, reply) : NULL;
+    if (request->size > 0 && !asked) return;
+    json_decref(asked); /* all models are ready */
     vit_json_open(&json, NULL, '[');
     for (size_t i = 0; i < serve_models_count(models); i++) {
         vit_json_open(&json, NULL, '{');
@@ -129,7 +133,24 @@ void serve_v2_index(serve_request *request, serve_reply *reply) {
     serve_end_json(&json, ']', reply);
 }
 
-/* ---- KServe's V1 protocol ---- */
+/* ---- KServe's V1 protocol, and OpenAI's under the same paths ---- */
+
+/* Two protocols in one object, which share no member. */
+static void add_openai_model(vit_json_out *json, const char *name) {
+    vit_json_text(json, "id", name);
+    vit_json_text(json, "object", "model");
+    vit_json_count(json, "created", 0);
+    vit_json_text(json, "owned_by", "vit-serve");
+}
+
+void serve_v1_model(serve_request *request, serve_reply *reply) {
+    vit_json_out json = {0};
+    vit_json_open(&json, NULL, '{');
+    vit_json_text(&json, "name", request->model);
+    vit_json_bool(&json, "ready", true);
+    add_openai_model(&json, request->model);
+    serve_end_json(&json, '}', reply);
+}
 
 void serve_v1_models(serve_request *request, serve_reply *reply) {
     serve_models *models = request->server->models;
@@ -138,6 +159,14 @@ void serve_v1_models(serve_request *request, serve_reply *reply) {
     vit_json_open(&json, "models", '[');
     for (size_t i = 0; i < serve_models_count(models); i++)
         vit_json_text(&json, NULL, serve_models_name(models, i));
+    vit_json_close(&json, ']');
+    vit_json_text(&json, "object", "list");
+    vit_json_open(&json, "data", '[');
+    for (size_t i = 0; i < serve_models_count(models); i++) {
+        vit_json_open(&json, NULL, '{');
+        add_openai_model(&json, serve_models_name(models, i));
+        vit_json_close(&json, '}');
+    }
     vit_json_close(&json, ']');
     serve_end_json(&json, '}', reply);
 }

@@ -43,6 +43,21 @@ typedef struct inference {
 
 /* ---- outputs that are asked for ---- */
 
+/* Of an input, and of an output. */
+static const serve_key tensor_keys[] = {
+    {"name", SERVE_IN_BODY, SERVE_TEXT},
+    {"shape", SERVE_IN_BODY, SERVE_LIST},
+    {"datatype", SERVE_IN_BODY, SERVE_TEXT},
+    {"data", SERVE_IN_BODY, SERVE_LIST},
+    {"parameters", SERVE_IN_BODY, SERVE_OBJECT},
+    {"binary_data_size", SERVE_IN_PARAMETERS, SERVE_WHOLE},
+    {NULL, 0, 0}};
+static const serve_key wish_keys[] = {{"name", SERVE_IN_BODY, SERVE_TEXT},
+                                      {"parameters", SERVE_IN_BODY, SERVE_OBJECT},
+                                      {"binary_data", SERVE_IN_PARAMETERS, SERVE_FLAG},
+                                      {"classification", SERVE_IN_PARAMETERS, SERVE_WHOLE},
+                                      {NULL, 0, 0}};
+
 static bool read_flag(const json_t *parameters, const char *key, bool otherwise) {
     const json_t *value = json_object_get(parameters, key);
     return json_is_boolean(value) ? json_is_true(value) : otherwise;
@@ -55,6 +70,7 @@ static bool read_wish(inference *f, const json_t *output, bool is_binary) {
     const bool is_ranked = classes && !json_is_null(classes);
     wish w = {.output = SERVE_OUTPUT_COUNT,
               .is_binary = read_flag(parameters, "binary_data", is_binary)};
+    if (!serve_check_keys(output, wish_keys, SERVE_IN_BODY, f->reply)) return false;
     for (size_t i = 0; name && i < SERVE_OUTPUT_COUNT; i++)
         if (strcmp(name, serve_output_names[i]) == 0) w.output = (serve_output)i;
     if (is_ranked && (!json_is_integer(classes) || json_integer_value(classes) < 1))
@@ -247,6 +263,7 @@ static bool answer_input(inference *f, serve_answers *a) {
     const char *name = json_string_value(json_object_get(in.json, "name"));
     const char *type = json_string_value(json_object_get(in.json, "datatype"));
     bool features = false;
+    if (!serve_check_keys(in.json, tensor_keys, SERVE_IN_BODY, f->reply)) return false;
     for (size_t i = 0; i < f->wish_count; i++)
         features |= f->wishes[i].output == SERVE_OUTPUT_FEATURES;
     for (size_t i = 0; name && type && i < SERVE_INPUT_COUNT; i++)

@@ -108,6 +108,14 @@ static vit_status read_line(serve_multipart *m, char *line, vit_error *error) {
     return VIT_OK;
 }
 
+/* type: that of a Content-Type, if the line is one. */
+static void read_type(char *type, size_t size, const char *line) {
+    static const char field[] = "Content-Type:";
+    if (strncasecmp(line, field, strlen(field)) != 0) return;
+    line += strlen(field) + strspn(line + strlen(field), " \t");
+    snprintf(type, size, "%.*s", (int)strcspn(line, "; \t"), line);
+}
+
 static vit_status read_header(serve_multipart *m, serve_part *part, vit_error *error) {
     static const char field[] = "Content-Disposition:";
     char line[LINE_MAX_LENGTH];
@@ -117,6 +125,7 @@ static vit_status read_header(serve_multipart *m, serve_part *part, vit_error *e
         if (status != VIT_OK) return status;
         if (line[0] == '\0' && is_named) return VIT_OK;
         if (line[0] == '\0') break;
+        read_type(part->type, sizeof part->type, line);
         if (strncasecmp(line, field, strlen(field)) != 0) continue;
         const char *value = line + strlen(field);
         value += strspn(value, " \t");

@@ -17,6 +17,7 @@ typedef struct serve_multipart {
 
 typedef struct serve_part {
     char name[128], file[256]; /* file: the name of a file, or "" */
+    char type[64];             /* Content-Type, without parameters, or "" */
     const uint8_t *data;       /* [size], within the body */
     size_t size;
 } serve_part;

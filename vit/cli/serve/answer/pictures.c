@@ -1,5 +1,8 @@
 #include "vit/cli/serve/answer/pictures.h"
 
+#include <string.h>
+#include <strings.h>
+
 #include "vit/base/sys.h"
 #include "vit/cli/serve/answer/base64.h"
 #include "vit/cli/serve/answer/multipart.h"
@@ -32,6 +35,18 @@ bool serve_add_picture(serve_pictures *p, const serve_request *request, const ch
 
 /* ---- forms ---- */
 
+/* Whether a part is a picture: it has a file's name, or, as some clients send it, its type says so
+ * or it has a zero byte, which no field of text has. */
+static bool is_file(const serve_part *part, const serve_request *request) {
+    const char *near;
+    if (part->file[0] != '\0') return true;
+    if (request->keys && serve_find_key(request->keys, SERVE_IN_QUERY, part->name, &near))
+        return false;
+    return strncasecmp(part->type, "image/", 6) == 0 ||
+           strcasecmp(part->type, "application/octet-stream") == 0 ||
+           (part->size > 0 && memchr(part->data, '\0', part->size));
+}
+
 static bool read_form(serve_pictures *out, serve_request *request, const char *type,
                       serve_reply *reply) {
     serve_multipart form;
@@ -42,16 +57,17 @@ static bool read_form(serve_pictures *out, serve_request *request, const char *t
     while (status == VIT_OK && fine) {
         status = serve_multipart_next(&form, &part, &found, &error);
         if (status != VIT_OK || !found) break;
-        fine = part.file[0] == '\0'
-                   ? serve_take_field(request, part.name, part.data, part.size, reply)
-                   : serve_add_picture(out, request, part.file, part.data, part.size, reply);
+        const char *name = part.file[0] != '\0' ? part.file : part.name;
+        fine = is_file(&part, request)
+                   ? serve_add_picture(out, request, name, part.data, part.size, reply)
+                   : serve_take_field(request, part.name, part.data, part.size, reply);
     }
     if (fine && status != VIT_OK) serve_fail_with(reply, &error);
     if (fine && status == VIT_OK && out->count == 0)
         fine =
             serve_fail(reply, 400,
-                       "the form holds no picture: expected a part with a file's name, as curl -F "
-                       "data=@FILE sends it");
+                       "the form holds no picture: expected a part with a file's name or an image's "
+                       "type, as curl -F data=@FILE sends it");
     return fine && status == VIT_OK;
 }
 
@@ -81,7 +97,12 @@ json_t *serve_read_json(const serve_request *request, size_t size, serve_reply *
                                 rest.length > 0 ? rest.length : size, "the body", &error);
     serve_gate_leave(&request->server->gate);
     vit_string_free(&rest);
-    if (status == VIT_OK && is_small) return object;
+    if (status == VIT_OK && is_small) {
+        if (!request->keys || serve_check_keys(object, request->keys, SERVE_IN_BODY, reply))
+            return object;
+        json_decref(object);
+        return NULL;
+    }
     if (status == VIT_OK)
         serve_fail(reply, 413, "the body has more than %d values besides long arrays of numbers",
                    SERVE_MOST_VALUES);
@@ -90,12 +111,18 @@ json_t *serve_read_json(const serve_request *request, size_t size, serve_reply *
     return NULL;
 }
 
+/* A picture in an object. */
+static const serve_key wrapped[] = {{"image", SERVE_IN_BODY, SERVE_TEXT}, {NULL, 0, 0}};
+
 bool serve_add_string(serve_pictures *out, const serve_request *request, const json_t *value,
                       const char *key, serve_reply *reply) {
     char name[64];
     vit_error error;
     vit_bytes bytes;
-    if (json_is_object(value)) value = json_object_get(value, "image");
+    if (json_is_object(value)) {
+        if (!serve_check_keys(value, wrapped, SERVE_IN_BODY, reply)) return false;
+        value = json_object_get(value, "image");
+    }
     if (!json_is_string(value))
         return serve_fail(reply, 400, "\"%s\": expected pictures as base64 or as data URLs", key);
     if (serve_read_base64(&bytes, json_string_value(value), json_string_length(value), &error) !=

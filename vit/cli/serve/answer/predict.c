@@ -4,6 +4,7 @@
 
 #include "vit/cli/parts/answers.h"
 #include "vit/cli/serve/answer/instances.h"
+#include "vit/cli/serve/answer/zero_shot.h"
 #include "vit/cli/serve/route.h"
 
 /* *top: K of the argument ?NAME=K. False: `reply` is an error. */
@@ -110,26 +111,6 @@ static bool read_json_flag(bool *flag, const json_t *parameters, const char *key
     return json_is_boolean(value);
 }
 
-/* Whether every key of "parameters" is an argument of the route, and none of these stands beside
- * "parameters", where it would be passed over. */
-static bool check_parameters(const serve_request *request, json_t *object, serve_reply *reply) {
-    const char *key;
-    json_t *value;
-    for (const char *const *known = request->options; *known; known++) {
-        if (!is_given(json_object_get(object, *known))) continue;
-        return serve_fail(reply, 400,
-                          "\"%s\" is read in \"parameters\": {\"parameters\": {\"%s\": ...}}",
-                          *known, *known);
-    }
-    json_object_foreach(json_object_get(object, "parameters"), key, value) {
-        const char *near;
-        if (!is_given(value) || serve_find_name(request->options, key, &near)) continue;
-        return serve_fail(reply, 400, "\"parameters\": there is no \"%.32s\"%s%s%s", key,
-                          near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "");
-    }
-    return true;
-}
-
 /* ---- TorchServe, and KServe's V1 protocol ---- */
 
 /* The object that vit-classify --json prints. */
@@ -157,8 +138,7 @@ static void predict_json(serve_request *request, json_t *object, answer_form *fo
                  *parameters = json_object_get(object, "parameters");
     serve_instances sent;
     form->is_list = form->is_wrapped = list;
-    if (!check_parameters(request, object, reply) ||
-        !read_json_top(&form->top, parameters, "top", reply) ||
+    if (!read_json_top(&form->top, parameters, "top", reply) ||
         !read_json_flag(&form->logits, parameters, "logits", reply))
         return;
     serve_model *model = serve_model_take(request->server->models, request->model);
@@ -240,35 +220,43 @@ static bool read_function(vit_scoring *scoring, const char *text, serve_reply *r
                       text);
 }
 
-/* The body is {"inputs": base64 or a list of it, "parameters": {"top_k": K, "function_to_apply":
- * F}}. */
+static bool is_zero_shot(const json_t *parameters) {
+    return is_given(json_object_get(parameters, "candidate_labels"));
+}
+
+/* The body is {"inputs": base64 or a list of it, "parameters": {"top_k": K, "function_to_apply": F,
+ * "candidate_labels": [TEXT, ...], "hypothesis_template": TEXT}}. */
 static bool read_inputs(serve_pictures *sent, answer_form *form, const serve_request *request,
-                        serve_reply *reply) {
-    json_t *object = serve_read_json(request, request->size, reply);
-    if (!object) return false;
+                        json_t *object, serve_reply *reply) {
     const json_t *parameters = json_object_get(object, "parameters"),
-                 *function = json_object_get(parameters, "function_to_apply");
-    bool fine = check_parameters(request, object, reply) &&
-                read_json_top(&form->top, parameters, "top_k", reply);
-    if (fine && is_given(function) && !json_is_string(function))
-        fine = serve_fail(reply, 400, "\"function_to_apply\": expected softmax, sigmoid or none");
-    fine = fine && read_function(&form->scoring, json_string_value(function), reply) &&
+                 *function = json_object_get(parameters, "function_to_apply"),
+                 *template = json_object_get(parameters, "hypothesis_template");
+    if (is_given(is_zero_shot(parameters) ? function : template))
+        return serve_fail(reply, 400, "\"%s\" has no meaning %s \"candidate_labels\"",
+                          is_zero_shot(parameters) ? "function_to_apply" : "hypothesis_template",
+                          is_zero_shot(parameters) ? "with" : "without");
+    if (is_zero_shot(parameters)) form->top = SIZE_MAX; /* all labels, unless it is said */
+    return read_json_top(&form->top, parameters, "top_k", reply) &&
+           read_function(&form->scoring, json_string_value(function), reply) &&
            serve_read_strings(sent, request, object, "inputs", reply);
-    json_decref(object);
-    return fine;
 }
 
 void serve_hugging_face(serve_request *request, serve_reply *reply) {
     serve_pictures sent = {0};
     const bool is_json = serve_is_json(request);
     answer_form form = {.add = add_scores, .scoring = VIT_SCORING_COUNT};
-    bool fine = is_json || serve_read_pictures(&sent, request, reply);
-    fine = fine && read_top(&form.top, request, "top_k", 5, reply) &&
-           read_function(&form.scoring, serve_argument(request, "function_to_apply"), reply) &&
-           (!is_json || read_inputs(&sent, &form, request, reply));
+    json_t *object = is_json ? serve_read_json(request, request->size, reply) : NULL;
+    if (is_json ? !object : !serve_read_pictures(&sent, request, reply)) return;
+    const bool fine =
+        read_top(&form.top, request, "top_k", 5, reply) &&
+        read_function(&form.scoring, serve_argument(request, "function_to_apply"), reply) &&
+        (!is_json || read_inputs(&sent, &form, request, object, reply));
+    const json_t *parameters = json_object_get(object, "parameters");
     form.is_list = sent.is_list;
-    if (fine)
+    if (fine && is_zero_shot(parameters))
+        serve_zero_shot(request, &sent, parameters, form.top, reply);
+    else if (fine)
         answer(request, &sent, &form, reply);
-    else
-        serve_pictures_free(&sent);
+    if (!fine || is_zero_shot(parameters)) serve_pictures_free(&sent);
+    json_decref(object);
 }
