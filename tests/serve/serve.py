@@ -660,6 +660,19 @@ def proxies():
               s.said())
 
 
+def openness():
+    """Who listens to other machines without a key is warned."""
+    for options, warned in ((["--host", "0.0.0.0"], True), ([], False),
+                            (["--host", "0.0.0.0", "--key-file", work + "/keys"], False)):
+        process = subprocess.Popen([serving.SERVE, "--port", "0", "--model", "mnist", *options],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process.stdout.readline()
+        process.terminate()
+        said = process.communicate()[1]
+        check("%s: %s" % (options, "a warning" if warned else "none"),
+              ("--key-file" in said) == warned, said)
+
+
 def asked_for_health():
     """vit-serve --check"""
     def status(url):
@@ -726,6 +739,7 @@ limits()
 crowds()
 keys()
 asked_for_health()
+openness()
 proxies()
 no_numbers()
 ending()
