@@ -271,9 +271,9 @@ def unknown_keys(s):
         got = s.json("POST", path + "?other=1", json.dumps(fine), JSON)
         check("%s?other=1" % path, got[0] == 400 and "?other" in got[1]["error"], got)
     for path, value, text in (
-            ("/models/mnist", {"inputs": coded[0], "parameters": 1}, '"parameters": expected an obj'),
+            ("/models/mnist", {"inputs": coded[0], "parameters": 1}, "expected an object"),
             ("/models/mnist", {"inputs": coded[0], "parameters": {"top_k": "5"}}, "a whole number"),
-            ("/predictions/mnist", {"data": coded[0], "parameters": {"logits": 1}}, "true or false"),
+            ("/predictions/mnist", {"data": coded[0], "parameters": {"logits": 1}}, "or false"),
             ("/v1/embeddings", {"input": URL + coded[0], "dimensions": "3"}, "a whole number"),
             ("/v1/embeddings", {"input": [{"txt": "a"}]}, 'no key "txt"'),
             ("/v1/explain", {"image": coded[0], "pixels": "yes"}, "true or false"),

@@ -143,6 +143,21 @@ def loaded(s, model, answer):
     check("it is loaded before there are classes", status == 400, said)
     asked(s, "DELETE", f"/v1/teach/{other}")
     other = asked(s, "POST", "/v1/teach", "{}")[1]["id"]
+    size = struct.unpack("<Q", model[:8])[0]
+    header = json.loads(model[8:8 + size])
+    header["__metadata__"]["vit.labels"] = '["dark", "dark"]'
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    status, said = asked(s, "POST", f"/v1/teach/{other}/load",
+                         struct.pack("<Q", len(text)) + text + model[8 + size:])
+    check("a head with one name for two classes is refused", status == 400 and
+          "one name" in said["error"], said)
+    status, said = asked(s, "GET", f"/v1/teach/{other}")
+    check("and leaves nothing of itself", said["classes"] == [] and said["learnt"] is None, said)
+    status, said = asked(s, "POST", f"/v1/teach/{other}/load", model)
+    check("and another one is loaded", status == 200 and len(said["classes"]) == 2, said)
+    asked(s, "DELETE", f"/v1/teach/{other}")
+    other = asked(s, "POST", "/v1/teach", "{}")[1]["id"]
     with open(os.path.join(MODELS, "fashion.safetensors"), "rb") as file:
         status, said = asked(s, "POST", f"/v1/teach/{other}/load", file.read())
     check("a model of another network is refused",

@@ -1,13 +1,13 @@
 #include "vit/cli/serve/http.h"
 
 #include <microhttpd.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "vit/base/sys.h"
 #include "vit/cli/serve/access_log.h"
+#include "vit/cli/serve/head.h"
 #include "vit/cli/serve/net/listen.h"
 #include "vit/cli/serve/route.h"
 
@@ -119,74 +119,10 @@ static enum MHD_Result send_reply(exchange *x, serve_reply *r) {
 
 /* ---- checks, before the body is read ---- */
 
-/* Header fields that must not be there twice. */
-typedef struct fields {
-    const char *hosts, *length, *encoding; /* the last value of each; NULL: none */
-    unsigned host_count, length_count, encoding_count;
-    bool is_odd; /* a name contains a space: some servers take "Content-Length : 5" for a length */
-    bool is_folded;          /* the value of one goes on in the next line */
-    const char *end;         /* of the last value, where it lies in memory; NULL: none yet */
-    char forwarded[512];     /* the values of X-Forwarded-For, the end of them if they are longer */
-} fields;
-
-/* Whether libmicrohttpd joins folded lines to the name of their field, as it does before 1.0: then
- * "Content-Length:" with its number in the next line is no length, and the body becomes the next
- * request. Later ones refuse such lines, if they are told to be strict. */
-static bool joins_folds(void) {
-    return MHD_get_version()[0] == '0';
-}
-
-/* Looks for folded lines by where names and values lie: in the bytes that have arrived, of which
- * only the colon and the ends of lines are overwritten by 0, while a name that has become longer is
- * a copy elsewhere. */
-static void look_for_folds(fields *f, const char *key, const char *value) {
-    const uintptr_t key_end = (uintptr_t)key + strlen(key) + 1, begin = (uintptr_t)value;
-    const uintptr_t line = (uintptr_t)key, before = (uintptr_t)f->end;
-    if (!joins_folds()) return;
-    if (begin < key_end || strspn(key + strlen(key) + 1, " \t") < begin - key_end)
-        f->is_folded = true;
-    if (f->end && (line <= before || line - before > 2)) f->is_folded = true;
-    f->end = value + strlen(value);
-}
-
-/* Adds a value of X-Forwarded-For, whose last ones count. */
-static void add_forwarded(fields *f, const char *value) {
-    const size_t room = sizeof f->forwarded - 1;
-    const size_t added = strlen(value) < room ? strlen(value) : room - 1;
-    size_t kept = strlen(f->forwarded);
-    if (kept + 1 + added > room) {
-        const size_t over = kept + 1 + added - room;
-        memmove(f->forwarded, f->forwarded + over, kept - over + 1);
-        kept -= over;
-    }
-    if (kept > 0) f->forwarded[kept++] = ',';
-    memcpy(f->forwarded + kept, value + strlen(value) - added, added);
-    f->forwarded[kept + added] = '\0';
-}
-
-static enum MHD_Result count_field(void *context, enum MHD_ValueKind kind, const char *key,
-                                   const char *value) {
-    fields *f = context;
-    (void)kind;
-    f->is_odd |= key[strcspn(key, " \t")] != '\0';
-    look_for_folds(f, key, value);
-    if (strcasecmp(key, "X-Forwarded-For") == 0) add_forwarded(f, value);
-    if (strcasecmp(key, "Host") == 0) {
-        f->host_count++;
-        f->hosts = value;
-    } else if (strcasecmp(key, "Content-Length") == 0) {
-        f->length_count++;
-        f->length = value;
-    } else if (strcasecmp(key, "Transfer-Encoding") == 0) {
-        f->encoding_count++;
-        f->encoding = value;
-    }
-    return MHD_YES;
-}
-
 /* *has_body: whether a body follows. A request that states its length twice, or in two ways, is
  * refused: a proxy before this server might read it as two requests (request smuggling). */
-static bool check_length(const exchange *x, const fields *f, bool *has_body, serve_reply *reply) {
+static bool check_length(const exchange *x, const serve_head *f, bool *has_body,
+                         serve_reply *reply) {
     uint64_t length = 0;
     const size_t most = x->request.server->body;
     const bool is_chunked = f->encoding_count > 0;
@@ -251,7 +187,7 @@ static bool check_address(exchange *x, const char *path, serve_reply *reply) {
     return false;
 }
 
-static bool check_asker(exchange *x, const fields *f, serve_reply *reply) {
+static bool check_asker(exchange *x, const serve_head *f, serve_reply *reply) {
     const serve_guard *guard = &x->request.server->guard;
     const char *origin = header(x, "Origin");
     const bool is_open = x->route && (x->route->how & SERVE_OPEN) != 0;
@@ -318,9 +254,9 @@ static bool check_route(const exchange *x, bool has_body, serve_reply *reply) {
 static bool check(exchange *x, const char *path, enum MHD_Result *result) {
     serve_server *server = x->request.server;
     serve_reply reply = {.status = 200, .type = "application/json"};
-    fields f = {0};
+    serve_head f;
     bool has_body = false;
-    MHD_get_connection_values(x->connection, MHD_HEADER_KIND, count_field, &f);
+    serve_head_read(&f, x->connection);
     x->is_checked = true;
     describe(x);
     if (check_length(x, &f, &has_body, &reply) && check_address(x, path, &reply) &&
@@ -582,9 +518,9 @@ vit_status serve_http_start(serve_http **out, serve_server *server, vit_error *e
         flags, 0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER, on_message, http,
         MHD_OPTION_CONNECTION_LIMIT, 1000000u, MHD_OPTION_CONNECTION_TIMEOUT, idle_limit(server),
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536, MHD_OPTION_THREAD_STACK_SIZE,
-        (size_t)512 * 1024, MHD_OPTION_STRICT_FOR_CLIENT, joins_folds() ? 0 : 1, MHD_OPTION_URI_LOG_CALLBACK, on_line,
-        http, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http, MHD_OPTION_NOTIFY_CONNECTION,
-        on_connection, http, MHD_OPTION_END);
+        (size_t)512 * 1024, MHD_OPTION_STRICT_FOR_CLIENT, serve_joins_folds() ? 0 : 1,
+        MHD_OPTION_URI_LOG_CALLBACK, on_line, http, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_END);
     if (!http->daemon) {
         vit_free(http);
         return vit_fail(error, VIT_ERROR_IO, "cannot start the HTTP library's thread");

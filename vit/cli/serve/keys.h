@@ -14,7 +14,8 @@ enum {
     SERVE_FLAG = 4,
     SERVE_LIST = 8,
     SERVE_OBJECT = 16,
-    SERVE_PICTURE = SERVE_TEXT | SERVE_LIST | SERVE_OBJECT, /* or several: instances.h, pictures.h */
+    SERVE_PICTURE =
+        SERVE_TEXT | SERVE_LIST | SERVE_OBJECT, /* or several: instances.h, pictures.h */
 };
 
 /* Where a key may stand. */

@@ -62,8 +62,8 @@ void serve_end_json(vit_json_out *json, char bracket, serve_reply *reply);
 bool serve_fail(serve_reply *reply, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same with the message of `error`: 503 if there was no memory or the server ends, 415 for a format that is not
- * supported, 500 for an error of a file of the server, else 400. */
+/* The same with the message of `error`: 503 if there was no memory or the server ends, 415 for a
+ * format that is not supported, 500 for an error of a file of the server, else 400. */
 bool serve_fail_with(serve_reply *reply, const vit_error *error);
 
 /* The same for an error of a computation, after the picture was read: FORMAT is then a fault of the

@@ -126,7 +126,8 @@ static const vit_command command = {
              "are read again, without losing a request; on SIGTERM or SIGINT it answers the\n"
              "requests that have arrived, then ends; a second one ends it at once.\n"
              "Exit status: 0 ended by a signal, 1 a model or the port failed, 2 wrong "
-             "usage;\nwith --check, 0 the server answers, 1 it does not.\n" VIT_CPU_NOTE "; in f32 the answer is the same with each.\n",
+             "usage;\nwith --check, 0 the server answers, 1 it does not.\n" VIT_CPU_NOTE
+             "; in f32 the answer is the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
 };

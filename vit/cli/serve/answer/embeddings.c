@@ -242,7 +242,9 @@ static bool read_immich(immich *out, const serve_request *request, serve_reply *
                             : strcmp(part.name, "text") == 0  ? &out->text
                                                               : NULL;
         if (!field || field->data)
-            return serve_fail(reply, 400, "the field \"%.32s\": expected entries, image and text, each once",
+            return serve_fail(reply, 400,
+                              "the field \"%.32s\": expected entries, image and text, each "
+                              "once",
                               part.name);
         *field = part;
     }

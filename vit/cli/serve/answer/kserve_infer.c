@@ -44,14 +44,13 @@ typedef struct inference {
 /* ---- outputs that are asked for ---- */
 
 /* Of an input, and of an output. */
-static const serve_key tensor_keys[] = {
-    {"name", SERVE_IN_BODY, SERVE_TEXT},
-    {"shape", SERVE_IN_BODY, SERVE_LIST},
-    {"datatype", SERVE_IN_BODY, SERVE_TEXT},
-    {"data", SERVE_IN_BODY, SERVE_LIST},
-    {"parameters", SERVE_IN_BODY, SERVE_OBJECT},
-    {"binary_data_size", SERVE_IN_PARAMETERS, SERVE_WHOLE},
-    {NULL, 0, 0}};
+static const serve_key tensor_keys[] = {{"name", SERVE_IN_BODY, SERVE_TEXT},
+                                        {"shape", SERVE_IN_BODY, SERVE_LIST},
+                                        {"datatype", SERVE_IN_BODY, SERVE_TEXT},
+                                        {"data", SERVE_IN_BODY, SERVE_LIST},
+                                        {"parameters", SERVE_IN_BODY, SERVE_OBJECT},
+                                        {"binary_data_size", SERVE_IN_PARAMETERS, SERVE_WHOLE},
+                                        {NULL, 0, 0}};
 static const serve_key wish_keys[] = {{"name", SERVE_IN_BODY, SERVE_TEXT},
                                       {"parameters", SERVE_IN_BODY, SERVE_OBJECT},
                                       {"binary_data", SERVE_IN_PARAMETERS, SERVE_FLAG},

@@ -64,10 +64,10 @@ static bool read_form(serve_pictures *out, serve_request *request, const char *t
     }
     if (fine && status != VIT_OK) serve_fail_with(reply, &error);
     if (fine && status == VIT_OK && out->count == 0)
-        fine =
-            serve_fail(reply, 400,
-                       "the form holds no picture: expected a part with a file's name or an image's "
-                       "type, as curl -F data=@FILE sends it");
+        fine = serve_fail(
+            reply, 400,
+            "the form holds no picture: expected a part with a file's name or an image's "
+            "type, as curl -F data=@FILE sends it");
     return fine && status == VIT_OK;
 }
 

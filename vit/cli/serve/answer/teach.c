@@ -337,8 +337,8 @@ static vit_status answer_within(serve_teaching *one, serve_server *server,
                                 vit_neighbour *near, size_t count, const char **warning,
                                 vit_error *error) {
     serve_gate_enter(&server->gate);
-    const vit_status status = vit_teaching_answer(one->teaching, picture, probabilities, near,
-                                                  count, warning, error);
+    const vit_status status =
+        vit_teaching_answer(one->teaching, picture, probabilities, near, count, warning, error);
     serve_gate_leave(&server->gate);
     return status;
 }

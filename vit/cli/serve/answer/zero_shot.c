@@ -21,8 +21,7 @@ typedef struct labels {
 } labels;
 
 static void free_labels(labels *l) {
-    for (size_t i = 0; l->prompts && i < l->count; i++)
-        vit_free((void *)(uintptr_t)l->prompts[i]);
+    for (size_t i = 0; l->prompts && i < l->count; i++) vit_free((void *)(uintptr_t)l->prompts[i]);
     void *const arrays[] = {l->prompts, l->features, l->scores, l->best};
     for (size_t i = 0; i < VIT_COUNT(arrays); i++) vit_free(arrays[i]);
 }
@@ -51,7 +50,8 @@ static bool check_labels(const labels *l, const char *template, serve_reply *rep
     for (size_t i = 0; i < l->count; i++) {
         const char *label = label_at(l, i);
         if (!label || !*label)
-            return serve_fail(reply, 400, "\"candidate_labels\": label %zu is no text, or empty", i);
+            return serve_fail(reply, 400, "\"candidate_labels\": label %zu is no text, or empty",
+                              i);
         for (size_t k = 0; k < i; k++)
             if (strcmp(label_at(l, k), label) == 0)
                 return serve_fail(reply, 400, "\"candidate_labels\": \"%.64s\" is there twice",

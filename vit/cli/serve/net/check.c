@@ -68,9 +68,9 @@ static unsigned ask(int opened, const target *t) {
     size_t got = 0;
     const double end = vit_clock() + SECONDS;
     const bool is_v6 = strchr(t->host, ':') != NULL;
-    const int length = snprintf(text, sizeof text,
-                                "GET %s HTTP/1.1\r\nHost: %s%s%s\r\nConnection: close\r\n\r\n",
-                                t->path, is_v6 ? "[" : "", t->host, is_v6 ? "]" : "");
+    const int length =
+        snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: %s%s%s\r\nConnection: close\r\n\r\n",
+                 t->path, is_v6 ? "[" : "", t->host, is_v6 ? "]" : "");
     if (length >= (int)sizeof text || send(opened, text, (size_t)length, MSG_NOSIGNAL) != length)
         return 0;
     while (got < 12 && vit_clock() < end) {

@@ -16,7 +16,8 @@ static inline void serve_gate_init(serve_gate *gate, size_t most) {
     gate->free = most;
 }
 
-/* Enters with up to `most` threads, as many as there is room for, at least one; returns how many. */
+/* Enters with up to `most` threads, as many as there is room for, at least one; returns how many.
+ */
 static inline size_t serve_gate_enter_some(serve_gate *gate, size_t most) {
     pthread_mutex_lock(&gate->lock);
     while (gate->free == 0) pthread_cond_wait(&gate->left, &gate->lock);
