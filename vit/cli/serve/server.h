@@ -39,9 +39,10 @@ typedef struct serve_server {
     double timeout;     /* seconds for a request to arrive, and for its answer to be read */
     serve_indexed *index; /* of the pictures that are searched; NULL: none */
     serve_log log;
-    double started;        /* vit_clock() */
-    atomic_bool stopping;  /* each answer closes its connection */
-    atomic_bool impatient; /* maps that take long are cancelled */
+    double started;       /* vit_clock() */
+    atomic_bool stopping; /* each answer closes its connection */
+    atomic_bool
+        impatient; /* maps that take long are cancelled, and pictures that are not decoded */
 } serve_server;
 
 #endif

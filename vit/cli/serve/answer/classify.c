@@ -74,6 +74,23 @@ static bool compute(serve_answers *a, serve_server *server, serve_job *job, serv
     return job->error.status == VIT_OK || serve_fail_computed(reply, &job->error);
 }
 
+/* images: [*ready][pixels of the model] = those of the pictures that can be read. False: there is
+ * no memory for one, or the server ends and has no patience any more. */
+static bool prepare_all(serve_answers *a, serve_server *server, const serve_pictures *pictures,
+                        float *images, size_t *ready, serve_reply *reply) {
+    for (size_t i = 0; i < pictures->count; i++) {
+        vit_error *error = &a->answers[i].error;
+        if (atomic_load(&server->impatient))
+            return serve_fail(reply, 503,
+                              "the server ends before these pictures would be answered");
+        serve_prepare(a->model, server, &pictures->pictures[i], NULL,
+                      images + *ready * a->model->pixels, &a->answers[i]);
+        if (error->status == VIT_ERROR_MEMORY) return serve_fail_with(reply, error);
+        *ready += error->status == VIT_OK;
+    }
+    return true;
+}
+
 bool serve_answer_pictures(serve_answers *out, serve_request *request, const char *model,
                            const serve_pictures *pictures, bool features, serve_reply *reply) {
     serve_server *server = request->server;
@@ -87,13 +104,9 @@ bool serve_answer_pictures(serve_answers *out, serve_request *request, const cha
     float *images = fine ? vit_alloc_unset(count, out->model->pixels * sizeof *images) : NULL;
     if (fine && !images)
         fine = serve_fail(reply, 503, "no memory for the pictures: try again later");
+    size_t ready = 0; /* pictures that can be read, one after the other in `images` */
+    fine = fine && prepare_all(out, server, pictures, images, &ready, reply);
     if (fine) {
-        size_t ready = 0; /* pictures that can be read, one after the other in `images` */
-        for (size_t i = 0; i < count; i++) {
-            serve_prepare(out->model, server, &pictures->pictures[i], NULL,
-                          images + ready * out->model->pixels, &out->answers[i]);
-            ready += out->answers[i].error.status == VIT_OK;
-        }
         if (count == 1 && ready == 0 && !pictures->is_list)
             fine = serve_fail_with(reply, &out->answers[0].error);
         serve_job job = {.images = images, .count = ready, .normalised = true};
