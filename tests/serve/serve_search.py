@@ -32,7 +32,7 @@ def results(s, data, query="?top=5"):
     status, got = s.json("POST", "/v1/search" + query, data)
     if status != 200:
         return got
-    return [{"file": r["file"], "score": r["score"]} for r in got["results"]]
+    return [{"file": os.path.join(work, r["file"]), "score": r["score"]} for r in got["results"]]
 
 
 build()
@@ -90,12 +90,13 @@ with Server("--index", index) as s:
     got = results(s, data, "?top=100")
     check("another one in its place is searched", len(got) == 11, got)
     gone = s.json("POST", "/v1/search?top=1", data)[1]["results"][0]
-    os.remove(gone["file"])
-    os.mkfifo(gone["file"])
+    place = os.path.join(work, gone["file"])
+    os.remove(place)
+    os.mkfifo(place)
     got = s.json("GET", "/v1/search/picture?row=%d" % gone["row"])
     check("a pipe in the place of a picture", got[0] == 404 and "can no longer be read" in
           got[1]["error"] and os.sep not in got[1]["error"], got)
-    os.remove(gone["file"])
+    os.remove(place)
     os.rename(work + "/05.png", folder + "/05.png")
 with Server() as s:
     got = s.json("POST", "/v1/search", data)
@@ -107,7 +108,8 @@ os.remove(index)
 build(clip)
 with Server("--model", clip, "--index", index, "--labels", "cat,dog,a red bus") as s:
     status, got = s.json("POST", "/v1/search?top=5&text=a%20red%20bus")
-    got = [{"file": r["file"], "score": r["score"]} for r in got["results"]]
+    got = [{"file": os.path.join(work, r["file"]), "score": r["score"]}
+           for r in got["results"]]
     check("words find what vit-search finds", got == alone("a red bus", 5), got)
     check("the page has a field for them", b'id="text"' in s.ask("GET", "/search")[2])
     got = s.json("POST", "/v1/search?text=" + "word%20" * 90)
