@@ -37,7 +37,7 @@ static bool split_url(target *t, const char *url) {
     const size_t host = strcspn(url, bracketed ? "]" : ":/");
     if (!copy_part(t->host, sizeof t->host, url, host)) return false;
     url += host + (bracketed && url[host] == ']');
-    strcpy(t->port, "80");
+    copy_part(t->port, sizeof t->port, "80", 2);
     if (*url == ':') {
         const size_t digits = strspn(++url, "0123456789");
         if (!copy_part(t->port, sizeof t->port, url, digits)) return false;

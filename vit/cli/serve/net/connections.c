@@ -323,13 +323,23 @@ double serve_connections_sweep(serve_connections *cs) {
     return due > now ? due - now : 0;
 }
 
+static bool is_over(const serve_connection *c, serve_ending ending) {
+    bool is_silent = c->state == SERVE_IDLE;
+    switch (ending) {
+    case SERVE_END_IDLE:
+        break;
+    case SERVE_END_LATE:
+        is_silent |= c->state == SERVE_READING;
+        break;
+    case SERVE_END_ALL:
+        return true;
+    }
+    return is_silent && !has_arrived(c);
+}
+
 void serve_connections_close(serve_connections *cs, serve_ending ending) {
     pthread_mutex_lock(&cs->lock);
-    for (serve_connection *c = cs->first; c; c = c->next) {
-        const bool is_silent =
-            c->state == SERVE_IDLE || (c->state == SERVE_READING && ending >= SERVE_END_LATE);
-        const bool is_over = ending == SERVE_END_ALL || (is_silent && !has_arrived(c));
-        if (c->state != SERVE_LINGERING && is_over) cut_with(c, is_ending);
-    }
+    for (serve_connection *c = cs->first; c; c = c->next)
+        if (c->state != SERVE_LINGERING && is_over(c, ending)) cut_with(c, is_ending);
     pthread_mutex_unlock(&cs->lock);
 }

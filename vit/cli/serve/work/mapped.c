@@ -1,5 +1,7 @@
-#ifdef __linux__
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#ifdef __APPLE__ /* for MAP_ANONYMOUS */
+#define _DARWIN_C_SOURCE
+#else
+#define _DEFAULT_SOURCE
 #endif
 #include "vit/cli/serve/work/mapped.h"
 
