@@ -199,6 +199,8 @@ static void test_labels(void **state) {
     refuse_words(ROOT "/clip", "cat,dog,cat", NULL, VIT_ERROR_ARGUMENT, "\"cat\" is there twice",
                  "leave one out");
     refuse_words(ROOT "/clip", "words.txt", NULL, VIT_ERROR_IO, "words.txt", "labels");
+    refuse_words(ROOT "/clip", "dog", NULL, VIT_ERROR_ARGUMENT, "\"dog\" is the only class",
+                 "dog,something else");
     refuse_words(ROOT "/clip", "cat,dog", "a photo", VIT_ERROR_ARGUMENT, "\"a photo\" has no {}",
                  "a photo of a {}");
     refuse_words(ROOT "/clip", "cat,dog", "{} and {}", VIT_ERROR_ARGUMENT, "must have one {}",

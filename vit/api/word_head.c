@@ -246,6 +246,16 @@ static vit_status embed_labels(vit_word_head *h, vit_embedder *words,
     return status;
 }
 
+/* ARGUMENT for one class of a model whose classes share a probability of 1. */
+static vit_status check_count(const vit_word_head *h, vit_error *error) {
+    if (h->count > 1 || h->has_bias) return VIT_OK; /* a sigmoid is of each alone */
+    return vit_fail(error, VIT_ERROR_ARGUMENT,
+                    "labels: \"%.200s\" is the only class, and CLIP compares classes: the "
+                    "probability of one is always 1. Add what it could be otherwise, such as "
+                    "--labels \"%.200s,something else\"",
+                    h->labels[0], h->labels[0]);
+}
+
 vit_status vit_word_head_make(vit_word_head *h, const char *path, const vit_word_labels *w,
                               vit_error *error) {
     const vit_embedder_options options = {.config = w->config, .as = w->as, .cpu = w->cpu};
@@ -265,6 +275,9 @@ vit_status vit_word_head_make(vit_word_head *h, const char *path, const vit_word
         h->scoring = info.scoring;
         h->has_bias = info.scoring == VIT_SCORING_SIGMOID;
         h->bias = (float)info.bias;
+        status = check_count(h, error);
+    }
+    if (status == VIT_OK) {
         h->rows = vit_alloc_unset(h->count, h->width * sizeof *h->rows);
         status = h->rows ? embed_labels(h, words, &templates, error)
                          : vit_fail_memory(error, "features of labels", h->count * h->width);
