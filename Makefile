@@ -148,7 +148,8 @@ TEST_SRC = $(sort $(wildcard tests/*/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/support/*.c)))
 
 EMBEDDED = presets measured pytorch_model timm_models hugging_face_models imagenet synsets \
-  templates entities explain_page_html report_html report_css report_js teaching_html
+  templates entities explain_page_html report_html report_css report_js compare_html \
+  compare_js charts_js teaching_html
 LIB_OBJ  = $(call obj,$(LIB_SRC)) $(WIRE) $(EMBEDDED:%=$(BUILD)/obj/%.o)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -330,6 +331,14 @@ $(BUILD)/entities.c: scripts/embed-text vit/text/entities.txt
 	@mkdir -p $(@D)
 	scripts/embed-text vit_html_entities vit/text/entities.txt > $@
 
+$(BUILD)/compare_%.c: scripts/embed-text vit/report/page/compare.%
+	@mkdir -p $(@D)
+	scripts/embed-text vit_compare_$* vit/report/page/compare.$* > $@
+
+$(BUILD)/charts_js.c: scripts/embed-text vit/report/page/charts.js
+	@mkdir -p $(@D)
+	scripts/embed-text vit_charts_js vit/report/page/charts.js > $@
+
 $(BUILD)/report_%.c: scripts/embed-text vit/report/page/report.%
 	@mkdir -p $(@D)
 	scripts/embed-text vit_report_$* vit/report/page/report.$* > $@
@@ -485,7 +494,7 @@ AT_LIB    = $(DESTDIR)$(LIBDIR)
 NAMES     = $(notdir $(PROGRAMS))
 # What a user of the library includes.
 HEADERS   = vit/vit.h vit/cluster.h vit/tensors.h vit/maps.h vit/texts.h vit/teach.h \
-  vit/labels.h vit/words.h vit/reliance.h
+  vit/labels.h vit/words.h vit/reliance.h vit/compare.h
 AT_BASH   = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 AT_ZSH    = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 AT_FISH   = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d

@@ -440,17 +440,23 @@ typedef struct vit_report_options {
 } vit_report_options;
 
 /* Writes a page about a training from its log. vit_train writes the same page itself when its
- * options name a report; a log gives it only one point per epoch. */
+ * options name a report; from a log it has no pictures without a model and data. */
 VIT_API vit_status vit_write_report(const vit_report_options *options, vit_error *error);
 
 /* What the log of a training says of its outcome. Shares of right answers, 0..1; NaN: none. */
 typedef struct vit_log_summary {
-    char preset[64], data[256];  /* names, cut to fit */
+    char preset[64], data[256]; /* names, cut to fit */
+    /* all that the model depends on but the seed, as JSON: two trainings of one recipe have the
+     * same text. NULL: the log does not say it */
+    char *recipe;
+    uint64_t seed;               /* 0 without a recipe */
     uint64_t step, steps;        /* done, and of the whole schedule */
     double best_top1, last_top1; /* of the held-back pictures: best epoch, last epoch */
     double test_top1;
 } vit_log_summary;
+/* *out is freed by vit_log_summary_clear. FORMAT, naming the line, for what is no log. */
 VIT_API vit_status vit_read_log(vit_log_summary *out, const char *path, vit_error *error);
+VIT_API void vit_log_summary_clear(vit_log_summary *summary);
 
 /* ---- built-in data --------------------------------------------------------------------------- */
 
@@ -467,11 +473,15 @@ typedef enum vit_event_kind {
     VIT_EVENT_CHECKPOINT, /* a checkpoint was written (`path`) */
     VIT_EVENT_NOTE,       /* something the user should know (`text`) */
     VIT_EVENT_DONE,       /* the model was written (`path`) and tested */
+    VIT_EVENT_POINT,      /* a point of the training's curves: means over 1/400 of the schedule, at
+                             steps that depend on the number of steps alone */
 } vit_event_kind;
 
 typedef struct vit_event {
     vit_event_kind kind;
     const char *preset, *data; /* names, for a title */
+    /* START: all that the model depends on, and the config of its network, as JSON; else NULL */
+    const char *recipe, *network;
     size_t parameters;
     size_t train_images, val_images, batch;
     uint64_t step, steps;      /* done so far, and of the whole schedule */
@@ -479,6 +489,7 @@ typedef struct vit_event {
     double loss;               /* mean training loss since the last event of this kind */
     double grad_norm;          /* mean norm of the gradient before clipping, likewise */
     double lr;                 /* learning rate of the last step */
+    uint64_t mean_over;        /* POINT: loss, grad_norm and lr are means over so many steps */
     double val_top1, val_loss; /* of the held-back pictures; NaN: not measured */
     double test_top1;          /* DONE: fraction 0..1; NaN: the data has no test set */
     double images_per_second;  /* while training, without evaluation */

@@ -34,6 +34,7 @@ VIT_EVENT_EPOCH = 2
 VIT_EVENT_CHECKPOINT = 3
 VIT_EVENT_NOTE = 4
 VIT_EVENT_DONE = 5
+VIT_EVENT_POINT = 6
 VIT_METHOD_ATTENTION = 0
 VIT_METHOD_ROLLOUT = 1
 VIT_METHOD_RELEVANCE = 2
@@ -292,6 +293,8 @@ class vit_log_summary(Structure):
     _fields_ = [
         ("preset", c_char * 64),
         ("data", c_char * 256),
+        ("recipe", c_char_p),
+        ("seed", c_uint64),
         ("step", c_uint64),
         ("steps", c_uint64),
         ("best_top1", c_double),
@@ -305,6 +308,8 @@ class vit_event(Structure):
         ("kind", c_int),
         ("preset", c_char_p),
         ("data", c_char_p),
+        ("recipe", c_char_p),
+        ("network", c_char_p),
         ("parameters", c_size_t),
         ("train_images", c_size_t),
         ("val_images", c_size_t),
@@ -316,6 +321,7 @@ class vit_event(Structure):
         ("loss", c_double),
         ("grad_norm", c_double),
         ("lr", c_double),
+        ("mean_over", c_uint64),
         ("val_top1", c_double),
         ("val_loss", c_double),
         ("test_top1", c_double),
@@ -715,6 +721,23 @@ class vit_abstain_figures(Structure):
     ]
 
 
+class vit_run_groups(Structure):
+    _fields_ = [
+        ("runs", c_size_t),
+        ("count", c_size_t),
+        ("group", POINTER(c_size_t)),
+        ("titles", POINTER(c_char_p)),
+    ]
+
+
+class vit_comparison_options(Structure):
+    _fields_ = [
+        ("logs", POINTER(c_char_p)),
+        ("count", c_size_t),
+        ("out", c_char_p),
+    ]
+
+
 # name: (result, parameters)
 FUNCTIONS = {
     "vit_version": (c_char_p, []),
@@ -762,6 +785,7 @@ FUNCTIONS = {
     "vit_evaluation_clear": (None, [POINTER(vit_evaluation)]),
     "vit_write_report": (c_int, [POINTER(vit_report_options), POINTER(vit_error)]),
     "vit_read_log": (c_int, [POINTER(vit_log_summary), c_char_p, POINTER(vit_error)]),
+    "vit_log_summary_clear": (None, [POINTER(vit_log_summary)]),
     "vit_draw_digit": (c_uint8, [POINTER(c_uint8), c_uint64, c_uint32]),
     "vit_preset_json": (c_char_p, [c_size_t, POINTER(c_char_p)]),
     "vit_train": (c_int, [POINTER(c_void_p), POINTER(vit_train_options), POINTER(vit_error)]),
@@ -866,4 +890,8 @@ FUNCTIONS = {
     "vit_prediction_set": (c_size_t, [c_void_p, POINTER(c_float), POINTER(c_size_t)]),
     "vit_abstain_thresholds": (c_int, [POINTER(c_double), POINTER(vit_abstain_figures),
         c_void_p, c_double, c_bool, POINTER(vit_error)]),
+    "vit_group_runs": (c_int, [POINTER(vit_run_groups), POINTER(vit_log_summary), c_size_t,
+        POINTER(vit_error)]),
+    "vit_run_groups_clear": (None, [POINTER(vit_run_groups)]),
+    "vit_write_comparison": (c_int, [POINTER(vit_comparison_options), POINTER(vit_error)]),
 }

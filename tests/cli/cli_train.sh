@@ -9,14 +9,20 @@ run 0 "% of the test pictures right; the model is digits.safetensors" "digits.sa
 check "progress that is no terminal's has no carriage returns" \
     sh -c '! grep -q "$(printf "\r")" err'
 check "a plain line for the epoch" grep -q '^epoch 0.13 of 0.13   loss [0-9.]*   held back ' err
-json "the log" log.jsonl '[e["event"] for e in r] == ["start", "epoch", "done"]
+json "the log" log.jsonl '[e["event"] for e in r] == ["start"] + 40 * ["step"] + ["epoch", "done"]
     and all({"epoch", "step", "loss", "lr", "images_per_second", "seconds"} <= set(e) for e in r)
     and r[0]["steps"] == 40 and r[0]["train_images"] == 19000 and r[0]["loss"] is None
-    and r[2]["loss"] == r[1]["loss"] > 0
+    and r[-1]["loss"] == r[-2]["loss"] > 0
+    and abs(sum(e["loss"] for e in r[1:41]) / 40 - r[-2]["loss"]) < 1e-9
+    and [e["step"] for e in r[1:41]] == list(range(1, 41)) and r[1]["mean_over"] == 1
+    and all(e["grad_norm"] > 0 for e in r[1:41])
+    and r[0]["recipe"]["seed"] == 0 and r[0]["recipe"]["train"]["batch"] == 64
+    and r[0]["recipe"]["steps"] == 40 and r[0]["network"]["patch"] > 0
+    and r[0]["arguments"][1:3] == ["--data", "digits"]
     and r[-1]["model"] == "digits.safetensors" and 0 <= r[-1]["test_top1"] <= 1'
 vit-evaluate --model digits.safetensors --data digits --json >evaluation 2>err
 cat log.jsonl evaluation >both
-json "vit-train and vit-evaluate agree" both 'r[2]["test_top1"] == r[3]["top1"]'
+json "vit-train and vit-evaluate agree" both 'r[-2]["test_top1"] == r[-1]["top1"]'
 
 # ---- failures that are no wrong usage ----
 

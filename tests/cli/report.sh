@@ -113,8 +113,12 @@ check "in Chromium: curves, cells, places; no error, no request" \
 # ---- from a log ----
 
 check "vit-report" vit-report a.jsonl -o log.html
-check "a log has a point an epoch" data log.html \
-    'd["points"]["step"] == [297, 450] and d["answers"] is None and d["filters"] is None and
+check "a log has the curves of the page" python3 -c "
+import re
+pick = lambda f: re.search(r'\"points\": .*?\"rate\"', open(f).read(), re.S).group(0)
+assert pick('a.html') == pick('log.html')"
+check "and no pictures" data log.html \
+    'd["answers"] is None and d["filters"] is None and
      d["title"]["test_top1"] > .3 and min(d["points"]["grad_norm"]) > 0'
 check "with model and data" \
     vit-report a.jsonl --out full.html --model a.safetensors --data digits
@@ -154,7 +158,14 @@ r = json.load(open(\"table\"))
 assert [x[\"name\"] for x in r[\"runs\"]] == [\"one.jsonl\", \"two.jsonl\"], r
 assert abs(r[\"test_top1\"][\"mean\"] - .91) < 1e-9, r
 assert abs(r[\"best_val_top1\"][\"deviation\"] - .02 ** .5) < 1e-9, r"'
-check "no page of several" refuses 2 "--out" vit-report one.jsonl two.jsonl -o x.html
+check "a page of several" vit-report one.jsonl two.jsonl -o several.html
+check "its runs" data several.html \
+    '[r["name"] for r in d["runs"]] == ["one.jsonl", "two.jsonl"] and d["groups"] == [""] and
+     d["runs"][0]["best_val_top1"] == 0.8 and d["runs"][1]["val_top1"] == [0.6, 0.6]'
+check "a page and a table" refuses 2 "give one" vit-report one.jsonl two.jsonl -o x.html --json
+check "a page in place of a log" refuses 2 "same file" vit-report one.jsonl two.jsonl -o two.jsonl
+check "a page of several with a model" refuses 2 "of one log" \
+    vit-report one.jsonl two.jsonl -o x.html --model mnist
 check "no page without a name" refuses 2 "second log" vit-report one.jsonl
 check "a log that is none" refuses 1 "line 1" vit-report one.jsonl tiny.json
 
@@ -168,6 +179,20 @@ check "the table is that of their logs" sh -c "vit-report s-seed3.jsonl s-seed1.
     sed 's/jsonl/safetensors/' >logs && tail -n 5 table >last && vit-report s-seed3.jsonl \
     s-seed1.jsonl | grep -c '^ *20 *20' | grep -qx 2 && grep -o 'mean.*' table >a &&
     grep -o 'mean.*' logs >b && cmp a b"
+$train --steps 20 --seed 2 --lr 0.01 --out u.safetensors --log u.jsonl >said 2>&1
+check "two recipes are not one" writes '^lr 0.01$' vit-report s-seed3.jsonl s-seed1.jsonl u.jsonl
+check "nor have one mean" sh -c "test \$(grep -c mean table) = 1 && vit-report s-seed3.jsonl \
+    s-seed1.jsonl u.jsonl --json >table && python3 -c '
+import json
+r = json.load(open(\"table\"))
+assert [x[\"runs\"] for x in r[\"groups\"]] == [2, 1] and \"test_top1\" not in r, r
+assert [x[\"seed\"] for x in r[\"runs\"]] == [3, 1, 2], r'"
+vit-report s-seed3.jsonl s-seed1.jsonl u.jsonl -o groups.html
+check "in Chromium: a page of two recipes" \
+    python3 "$tests/support/chromium.py" groups.html \
+    'is=document.querySelectorAll(".runs .summary").length == 2' \
+    'is=document.querySelectorAll("#curves path").length > 5' size=390x844 dark
+check "a training that is there twice" sh -c "vit-report u.jsonl u.jsonl 2>&1 | grep -q 'one training twice'"
 check "as JSON, with --minutes for both" sh -c "$train --minutes .1 --seeds 0,1 --json \
     --out m.safetensors 2>said | tail -n 1 >table && python3 -c '
 import json

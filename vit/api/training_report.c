@@ -91,6 +91,15 @@ vit_status vit_read_log(vit_log_summary *out, const char *path, vit_error *error
         out->best_top1 = fmax(out->best_top1, out->last_top1);
     }
     out->test_top1 = log.report.test_top1;
+    out->seed = log.seed;
+    out->recipe = log.recipe;
+    log.recipe = NULL;
     vit_log_free(&log);
     return VIT_OK;
+}
+
+void vit_log_summary_clear(vit_log_summary *summary) {
+    if (!summary) return;
+    vit_free(summary->recipe);
+    summary->recipe = NULL;
 }

@@ -5,6 +5,7 @@
 #include "vit/base/sys.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/runs.h"
+#include "vit/compare.h"
 
 typedef struct settings {
     vit_model_choice from;
@@ -39,21 +40,23 @@ static const vit_option options[] = {
 static const vit_command command = {
     .name = "vit-report",
     .usage = "usage: vit-report LOG.jsonl -o FILE.html [OPTION...]\n"
-             "       vit-report LOG.jsonl LOG.jsonl... [--json]\n"
+             "       vit-report LOG.jsonl LOG.jsonl... [--json | -o FILE.html]\n"
              "\n"
              "Shows a training as a page that opens in any browser, without a network; or\n"
-             "compares several in a table, with mean and standard deviation.\n"
+             "compares several, in a table or on a page. Those that differ in their seed alone\n"
+             "stand together, with mean and standard deviation.\n"
              "\n"
              "  vit-train --data digits --log log.jsonl\n"
              "  vit-report log.jsonl -o digits.html\n"
-             "      loss, accuracy, learning rate, speed: a point an epoch\n"
+             "      loss, accuracy, learning rate, speed\n"
              "  vit-report log.jsonl -o digits.html --model digits.safetensors --data digits\n"
              "      and the confusion matrix, with the pictures\n"
              "  vit-report digits-seed0.jsonl digits-seed1.jsonl digits-seed2.jsonl\n"
-             "      steps, and % right of held-back and test pictures, a line each\n",
+             "      steps, and % right of held-back and test pictures, a line each\n"
+             "  vit-report old-*.jsonl new-*.jsonl -o recipes.html\n"
+             "      two recipes: their figures and their curves\n",
     .operands = "LOG.jsonl...",
-    .notes = "vit-train --report FILE.html writes such a page while it trains, with finer\n"
-             "curves.\n"
+    .notes = "vit-train --report FILE.html writes such a page while it trains, with pictures.\n"
              "Exit status: 0 done, 1 failed, 2 wrong usage.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
@@ -80,6 +83,15 @@ static int run(const settings *s, const char *log) {
     return status == VIT_OK ? VIT_EXIT_OK : vit_say_error(&command, &error);
 }
 
+/* A page of several. */
+static int write_comparison(const settings *s, char **paths, size_t count) {
+    vit_error error = {0};
+    const vit_comparison_options choice = {
+        .logs = (const char *const *)paths, .count = count, .out = s->out};
+    if (vit_write_comparison(&choice, &error) == VIT_OK) return VIT_EXIT_OK;
+    return vit_say_error(&command, &error);
+}
+
 static int compare(const settings *s, char **paths, size_t count) {
     vit_error error = {0};
     bool fine = true;
@@ -92,12 +104,16 @@ static int compare(const settings *s, char **paths, size_t count) {
     if (error.status == VIT_OK && s->json) {
         vit_json_out json = {0};
         vit_json_open(&json, NULL, '{');
-        vit_runs_json(&json, runs, count);
+        fine = vit_runs_json(&command, &json, runs, count);
         vit_json_close(&json, '}');
-        fine = vit_print_json(&command, &json);
+        if (fine)
+            fine = vit_print_json(&command, &json);
+        else
+            vit_string_free(&json.text);
     } else if (error.status == VIT_OK) {
         fine = vit_runs_text(&command, runs, count);
     }
+    for (size_t i = 0; i < count && runs; i++) vit_log_summary_clear(&runs[i].summary);
     vit_free(runs);
     if (error.status != VIT_OK) return vit_say_error(&command, &error);
     return fine ? VIT_EXIT_OK : VIT_EXIT_FAILED;
@@ -108,9 +124,15 @@ int main(int argc, char **argv) {
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (argc < 2) return vit_say_usage(&command, "expected LOG.jsonl, the log of a training");
-    if (argc > 2 && (s.out || s.from.name || s.data))
-        return vit_say_usage(&command, "a page is of one log: several are compared without --out, "
-                                       "--model and --data");
+    if (argc > 2 && (s.from.name || s.data))
+        return vit_say_usage(&command, "--model and --data are for the page of one log");
+    if (argc > 2 && s.out && s.json)
+        return vit_say_usage(&command, "--json prints the table, --out writes the page: give one");
+    for (int i = 1; i < argc && s.out; i++)
+        if (strcmp(s.out, argv[i]) == 0)
+            return vit_say_usage(&command, "--out and a log are the same file");
+    if (argc > 2 && s.out)
+        return vit_program_end(&command, write_comparison(&s, argv + 1, (size_t)argc - 1));
     if (argc > 2) return vit_program_end(&command, compare(&s, argv + 1, (size_t)argc - 1));
     if (!s.out)
         return vit_say_usage(&command, "--out FILE.html is missing, or a second log to compare");
@@ -119,7 +141,5 @@ int main(int argc, char **argv) {
         return vit_say_usage(&command, "--class-column is for --data DATA");
     if (s.data && !s.from.name)
         return vit_say_usage(&command, "--data needs --model, which classifies its pictures");
-    if (strcmp(s.out, argv[1]) == 0)
-        return vit_say_usage(&command, "--out and the log are the same file");
     return vit_program_end(&command, run(&s, argv[1]));
 }

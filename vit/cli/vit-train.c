@@ -28,7 +28,9 @@ typedef struct settings {
     int head, backbone; /* HEAD_TRAINED, ...; BACKBONE_INSIDE, ... */
     bool list_unreadable, find_lr;
     vit_cluster *cluster; /* no option: the processes that mpirun started, */
-    vit_status status;    /* and what the last training returned */
+    vit_status status;    /* what the last training returned, */
+    char **argv;          /* and the command line, [argc] */
+    size_t argc;
     bool shard_optimizer, resume, recompute, json, list_presets, overwrite;
 } settings;
 
@@ -364,6 +366,8 @@ static int train(settings *s, const paths *p, vit_log_summary *outcome) {
                                .out = p->out,
                                .log_path = s->log,
                                .append = s->resume,
+                               .arguments = (const char *const *)s->argv,
+                               .argument_count = s->argc,
                                .json = s->json,
                                .silent = vit_cluster_rank(s->cluster) > 0,
                                .list_details = s->list_unreadable};
@@ -486,8 +490,9 @@ static bool print_runs(const settings *s, const vit_run *runs, size_t count) {
     vit_json_out json = {0};
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "event", "seeds");
-    vit_runs_json(&json, runs, count);
+    const bool grouped = vit_runs_json(&command, &json, runs, count);
     vit_json_close(&json, '}');
+    if (!grouped) return vit_string_free(&json.text), false;
     return vit_print_json(&command, &json);
 }
 
@@ -564,7 +569,7 @@ static bool same(const char *a, const char *b) {
 }
 
 int main(int argc, char **argv) {
-    settings s = {0};
+    settings s = {.argv = argv, .argc = (size_t)argc};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (s.list_presets) return vit_show_presets(&command);

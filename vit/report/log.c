@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LARGEST_LOG ((size_t)256 << 20)
@@ -25,8 +26,24 @@ static vit_status set_name(char **name, const json_t *event, const char *key, vi
     return *name ? VIT_OK : vit_fail_memory(error, "the log", 0);
 }
 
+/* *text: all of the recipe and the network but the seed, its keys in order: equal for trainings
+ * that differ in nothing else. */
+static vit_status set_recipe(vit_log *log, const json_t *event, vit_error *error) {
+    json_t *recipe = json_object_get(event, "recipe"), *network = json_object_get(event, "network");
+    if (!json_is_object(recipe)) return VIT_OK;
+    log->seed = count(recipe, "seed");
+    json_object_del(recipe, "seed");
+    if (network && json_object_set(recipe, "network", network) != 0)
+        return vit_fail_memory(error, "the log", 0);
+    char *text = json_dumps(recipe, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(9));
+    vit_free(log->recipe);
+    log->recipe = text ? vit_strdup(text) : NULL;
+    free(text);
+    return log->recipe ? VIT_OK : vit_fail_memory(error, "the log", 0);
+}
+
 /* A training begins or is resumed; what an earlier part did beyond that step was lost. */
-static vit_status take_start(vit_log *log, const json_t *event, vit_error *error) {
+static vit_status take_start(vit_log *log, json_t *event, vit_error *error) {
     vit_report *r = &log->report;
     r->parameters = (size_t)count(event, "parameters");
     r->batch = (size_t)count(event, "batch");
@@ -38,28 +55,37 @@ static vit_status take_start(vit_log *log, const json_t *event, vit_error *error
     r->state = VIT_REPORT_LOG;
     r->test_top1 = NAN;
     vit_training_curves_cut(&log->curves, r->step);
-    const vit_status status = set_name(&log->preset, event, "preset", error);
+    vit_status status = set_name(&log->preset, event, "preset", error);
+    if (status == VIT_OK) status = set_recipe(log, event, error);
     return status == VIT_OK ? set_name(&log->data, event, "data", error) : status;
 }
 
+static vit_status add_point(vit_log *log, const json_t *event, uint64_t over, vit_error *error) {
+    const vit_point point = {count(event, "step"),       over,
+                             number(event, "loss"),      number(event, "lr"),
+                             number(event, "grad_norm"), number(event, "images_per_second")};
+    log->report.facts.lr = fmax(log->report.facts.lr, point.lr);
+    return vit_training_curves_point(&log->curves, point, error);
+}
+
+/* A mean over some steps. */
+static vit_status take_step(vit_log *log, const json_t *event, vit_error *error) {
+    log->has_steps = true;
+    return add_point(log, event, count(event, "mean_over"), error);
+}
+
+/* Without events of steps, an epoch is a point, too. */
 static vit_status take_epoch(vit_log *log, const json_t *event, vit_error *error) {
     const uint64_t step = count(event, "step");
-    const vit_point point = {step,
-                             step - log->report.step,
-                             number(event, "loss"),
-                             number(event, "lr"),
-                             number(event, "grad_norm"),
-                             number(event, "images_per_second")};
     const vit_epoch_point answers = {step, number(event, "val_top1"), number(event, "val_loss"),
                                      NAN, NAN};
+    const vit_status status =
+        log->has_steps ? VIT_OK : add_point(log, event, step - log->report.step, error);
     log->report.step = step;
-    log->report.facts.lr = fmax(log->report.facts.lr, point.lr);
-    const vit_status status = vit_training_curves_point(&log->curves, point, error);
     return status == VIT_OK ? vit_training_curves_epoch(&log->curves, answers, error) : status;
 }
 
-static vit_status take_event(vit_log *log, const json_t *event, const char *where,
-                             vit_error *error) {
+static vit_status take_event(vit_log *log, json_t *event, const char *where, vit_error *error) {
     const char *name = json_string_value(json_object_get(event, "event"));
     if (!name || (!log->preset && strcmp(name, "start") != 0))
         return vit_fail(error, VIT_ERROR_FORMAT,
@@ -67,6 +93,7 @@ static vit_status take_event(vit_log *log, const json_t *event, const char *wher
                         "writes them",
                         where);
     if (strcmp(name, "start") == 0) return take_start(log, event, error);
+    if (strcmp(name, "step") == 0) return take_step(log, event, error);
     if (strcmp(name, "epoch") == 0) return take_epoch(log, event, error);
     if (strcmp(name, "done") == 0) {
         log->report.step = count(event, "step");
@@ -115,5 +142,6 @@ void vit_log_free(vit_log *log) {
     vit_training_curves_free(&log->curves);
     vit_free(log->preset);
     vit_free(log->data);
+    vit_free(log->recipe);
     *log = (vit_log){0};
 }

@@ -6,7 +6,10 @@
 
 typedef struct vit_log {
     char *preset, *data; /* names; owned */
-    vit_report report;   /* its preset, data and curves are those of this struct */
+    char *recipe;        /* without its seed, as JSON; owned. NULL: the log has none */
+    uint64_t seed;
+    bool has_steps;    /* events of steps, which are finer than those of epochs */
+    vit_report report; /* its preset, data and curves are those of this struct */
     vit_training_curves curves;
 } vit_log;
 

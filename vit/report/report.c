@@ -13,6 +13,7 @@
 extern const char *const vit_report_html[];
 extern const char *const vit_report_css[];
 extern const char *const vit_report_js[];
+extern const char *const vit_charts_js[];
 
 static const char *const states[] = {
     [VIT_REPORT_DONE] = "done",
@@ -144,6 +145,7 @@ vit_status vit_report_write(const char *path, const vit_report *report, vit_erro
     vit_string page = {0};
     vit_status status = add_data(&json, report, error);
     const vit_page_part parts[] = {{"style", vit_report_css, NULL},
+                                   {"charts", vit_charts_js, NULL},
                                    {"script", vit_report_js, NULL},
                                    {"data", NULL, json.text.failed ? NULL : json.text.text}};
     if (status == VIT_OK) vit_string_add_page(&page, vit_report_html, parts, VIT_COUNT(parts));

@@ -15,7 +15,7 @@
 #define TRIED 32 /* training pictures that a model must answer before it is written */
 
 /* Nothing in it depends on time, path, host or threads. */
-char *vit_run_recipe(const vit_run *run) {
+char *vit_run_recipe(const vit_run *run, uint64_t steps) {
     vit_json_out json = {0};
     char *recipe = vit_recipe_write(&run->preset.recipe);
     vit_json_open(&json, NULL, '{');
@@ -34,7 +34,7 @@ char *vit_run_recipe(const vit_run *run) {
         vit_json_close(&json, '}');
     }
     vit_json_count(&json, "seed", run->options->seed);
-    vit_json_count(&json, "steps", vit_run_step(run));
+    vit_json_count(&json, "steps", steps);
     vit_json_count(&json, "schedule_steps", run->plan.schedule);
     vit_json_raw(&json, "train", recipe);
     vit_json_close(&json, '}');
@@ -85,7 +85,7 @@ vit_status vit_run_describe(vit_model_file *f, const vit_run *run, vit_error *er
     const vit_dataset *d = &run->data;
     *f = (vit_model_file){.config = run->preset.config,
                           .preprocessing = preprocessing_of(d),
-                          .recipe = vit_run_recipe(run)};
+                          .recipe = vit_run_recipe(run, vit_run_step(run))};
     if (run->preset.recipe.multi_label) f->scoring = VIT_SCORING_SIGMOID;
     if (!f->recipe) return vit_fail_memory(error, "the recipe", 0);
     vit_status status = vit_table_new(&f->table, &f->config, error);

@@ -355,9 +355,12 @@ static vit_status run_steps(vit_run *run, vit_error *error) {
         const unsigned heard = run->options->cluster ? vit_trainer_heard(run->trainer) : words(run);
         if (heard >> VIT_WORD_LATE & 1 && step + 1 < run->plan.steps) {
             run->plan.steps = step + 1;
-            vit_run_note(run, "out of time: stopping at step %llu of %llu",
-                         (unsigned long long)run->plan.steps,
-                         (unsigned long long)run->plan.schedule);
+            vit_run_note(
+                run,
+                "out of time: stopping at step %llu of %llu, before the learning rate has "
+                "fallen to its end; --steps %llu/%llu gives this model again",
+                (unsigned long long)run->plan.steps, (unsigned long long)run->plan.schedule,
+                (unsigned long long)run->plan.steps, (unsigned long long)run->plan.schedule);
         }
         if (step + 1 == run->plan.steps || ends_pass(run, step + 1))
             status = end_epoch(run, error);
@@ -410,11 +413,23 @@ static vit_status check_outcome(vit_run *run, vit_error *error) {
                     run->saving.failed.message);
 }
 
+static vit_status emit_start(vit_run *run, vit_error *error) {
+    char *recipe = vit_run_recipe(run, run->plan.steps);
+    char *network = vit_config_write(&run->preset.config);
+    const vit_status status = recipe && network ? VIT_OK : vit_fail_memory(error, "the recipe", 0);
+    vit_event event = vit_run_event(run, VIT_EVENT_START);
+    event.recipe = recipe;
+    event.network = network;
+    if (status == VIT_OK) run->stop_asked = !vit_run_emit(run, &event);
+    vit_free(recipe);
+    vit_free(network);
+    return status;
+}
+
 static vit_status train(vit_run *run, vit_model_file *model, vit_error *error) {
     vit_status status = vit_run_open(run, error);
+    if (status == VIT_OK) status = emit_start(run, error);
     if (status != VIT_OK) return status;
-    const vit_event event = vit_run_event(run, VIT_EVENT_START);
-    run->stop_asked = !vit_run_emit(run, &event);
     if (run->stop_asked && !run->options->cluster)
         return vit_fail(error, VIT_ERROR_CANCELLED, "training was stopped before its first step");
     status = run_steps(run, error);

@@ -28,10 +28,18 @@ static void put_scalars(vit_run *run, uint64_t step, const vit_scalar *scalars, 
 
 /* ---- steps ---- */
 
-/* Puts the newest point of the curves into the event files. */
+/* Tells of the newest point of the curves, and puts it into the event files. */
 static void put_point(vit_run *run) {
     const vit_training_curves *c = &run->monitor.curves;
     const vit_point *p = &c->points[c->point_count - 1];
+    vit_event event = vit_run_event(run, VIT_EVENT_POINT);
+    event.loss = p->loss;
+    event.lr = p->lr;
+    event.grad_norm = p->grad_norm;
+    event.images_per_second = p->rate;
+    event.mean_over = p->steps;
+    event.val_top1 = event.val_loss = NAN; /* of an earlier step */
+    if (!vit_run_emit(run, &event)) run->stop_asked = true;
     const vit_scalar scalars[] = {{"loss/train", p->loss},
                                   {"lr", p->lr},
                                   {"gradient_norm", p->grad_norm},
@@ -42,7 +50,6 @@ static void put_point(vit_run *run) {
 void vit_monitor_step(vit_run *run, double loss, double lr, double seconds) {
     bool complete;
     vit_error error;
-    if (!run->monitor.wanted) return;
     if (vit_training_curves_step(
             &run->monitor.curves, vit_run_step(run), loss, lr, vit_trainer_last(run->trainer).norm,
             (double)run->preset.recipe.batch, seconds, &complete, &error) != VIT_OK)
@@ -287,8 +294,8 @@ vit_status vit_monitor_epoch(vit_run *run, vit_error *error) {
 
 void vit_monitor_stop(vit_run *run) {
     char which[80];
-    if (!run->monitor.wanted) return;
     flush(run);
+    if (!run->monitor.wanted) return;
     const vit_answers answers = answers_of(run, NULL, which);
     vit_report report = report_of(run, VIT_REPORT_STOPPED);
     write_report(run, &report, &answers);
@@ -297,8 +304,8 @@ void vit_monitor_stop(vit_run *run) {
 void vit_monitor_end(vit_run *run, const float *logits, double top1, double loss) {
     char which[80];
     give_hints(run, true);
-    if (!run->monitor.wanted) return;
     flush(run);
+    if (!run->monitor.wanted) return;
     const vit_answers answers = answers_of(run, logits, which);
     const vit_scalar scalars[] = {{"accuracy/test", top1}, {"loss/test", loss}};
     vit_report report = report_of(
@@ -334,8 +341,8 @@ vit_status vit_monitor_open(vit_run *run, vit_error *error) {
     vit_monitor *s = &run->monitor;
     const size_t count = run->loader.val_count, classes = run->preset.config.classes;
     s->wanted = o->report || o->tensorboard;
-    if (!s->wanted) return VIT_OK;
     vit_training_curves_start(&s->curves, run->plan.schedule);
+    if (!s->wanted) return VIT_OK;
     s->tenth = vit_run_step(run) * 10 / run->plan.schedule;
     s->answers = run->data.target_vocabulary.count == 0;
     if (s->answers) s->logits = vit_alloc(count, classes * sizeof *s->logits);

@@ -50,7 +50,7 @@ vit_status vit_run_check_out(const vit_run *run, vit_error *error) {
                         "%s exists and is no model (%.300s): it is not replaced, name another file",
                         path, why.message);
     const char *theirs = vit_tensors_metadata(file, "vit.recipe");
-    char *ours = vit_run_recipe(run);
+    char *ours = vit_run_recipe(run, vit_run_step(run));
     if (!ours) status = vit_fail_memory(error, "the recipe", 0);
     if (ours && !run->options->overwrite && !(theirs && same_training(run, theirs, ours)))
         status = vit_fail(error, VIT_ERROR_MISMATCH,

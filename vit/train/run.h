@@ -208,9 +208,9 @@ vit_status vit_run_check_learnt(vit_run *run, vit_error *error);
 
 /* ---- finish.c: what a training leaves ---- */
 
-/* The recipe that goes into the model file: how the model was made, as JSON; freed by vit_free.
- * NULL: no memory. */
-char *vit_run_recipe(const vit_run *run);
+/* The recipe that goes into the model file after `steps` steps: how the model was made, as JSON;
+ * freed by vit_free. NULL: no memory. */
+char *vit_run_recipe(const vit_run *run, uint64_t steps);
 
 /* The weights that the model will have: the trained ones, or their moving average; the trainer's
  * own array. */

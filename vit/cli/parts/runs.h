@@ -1,5 +1,5 @@
-/* Several trainings side by side: a table, with the mean and the standard deviation of what they
- * reached. */
+/* Several trainings side by side: a table, with the mean and the standard deviation of what those
+ * of one recipe reached. */
 #ifndef VIT_CLI_PARTS_RUNS_H
 #define VIT_CLI_PARTS_RUNS_H
 
@@ -10,9 +10,12 @@ typedef struct vit_run {
     vit_log_summary summary;
 } vit_run;
 
-/* Print them: as a table; as a member "runs" and one for each figure, "test_top1": {"mean",
- * "deviation"}, of the object that is open. A figure that not all of them have is null. */
+/* Print them: as a table; as members "runs" and "groups" of the object that is open, a group for
+ * each recipe with "test_top1": {"mean", "deviation"} and so on, which of one recipe alone are
+ * members of the object, too. A figure that not all of a group have is null. False, with a message,
+ * if it could not be done. */
 bool vit_runs_text(const vit_command *command, const vit_run *runs, size_t count);
-void vit_runs_json(vit_json_out *json, const vit_run *runs, size_t count);
+bool vit_runs_json(const vit_command *command, vit_json_out *json, const vit_run *runs,
+                   size_t count);
 
 #endif

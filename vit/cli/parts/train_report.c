@@ -19,6 +19,8 @@ static const char *event_name(vit_event_kind kind) {
         return "checkpoint";
     case VIT_EVENT_DONE:
         return "done";
+    case VIT_EVENT_POINT:
+        return "step";
     case VIT_EVENT_STEP:
     case VIT_EVENT_NOTE:
         break;
@@ -39,11 +41,16 @@ static vit_json_out event_json(const vit_train_report *report, const vit_event *
         vit_json_count(&json, "train_images", event->train_images);
         vit_json_count(&json, "val_images", event->val_images);
         vit_json_count(&json, "batch", event->batch);
+        if (event->recipe) vit_json_raw(&json, "recipe", event->recipe);
+        if (event->network) vit_json_raw(&json, "network", event->network);
+        if (report->arguments)
+            vit_json_texts(&json, "arguments", report->arguments, report->argument_count);
     }
     vit_json_number(&json, "epoch", event->epoch);
     vit_json_number(&json, "epochs", event->epochs);
     vit_json_count(&json, "step", event->step);
     vit_json_count(&json, "steps", event->steps);
+    if (event->kind == VIT_EVENT_POINT) vit_json_count(&json, "mean_over", event->mean_over);
     vit_json_number(&json, "loss", isnan(event->loss) ? report->loss : event->loss);
     vit_json_number(&json, "grad_norm", event->grad_norm);
     vit_json_number(&json, "lr", event->lr);
@@ -224,7 +231,7 @@ static void keep_directory(vit_train_report *report, const char *path) {
 }
 
 static void sum_up(vit_log_summary *s, const vit_event *event) {
-    if (event->kind == VIT_EVENT_NOTE) return;
+    if (event->kind == VIT_EVENT_NOTE || event->kind == VIT_EVENT_POINT) return;
     s->step = event->step;
     s->steps = event->steps;
     if (event->kind == VIT_EVENT_START) {
@@ -245,13 +252,13 @@ void vit_train_report_event(vit_train_report *report, const vit_event *event) {
     if (event->kind == VIT_EVENT_EPOCH) report->loss = event->loss;
     if (event->kind == VIT_EVENT_STEP || event->kind == VIT_EVENT_EPOCH)
         vit_progress_show(&report->progress, event);
-    else
+    else if (event->kind != VIT_EVENT_POINT)
         vit_progress_clear(&report->progress);
     if (event->kind == VIT_EVENT_NOTE && event->text) {
         if (!event->is_detail || report->list_details) vit_say(report->command, "%s", event->text);
         log_note(report, event);
     }
-    bool named = event_name(event->kind);
+    const bool named = event_name(event->kind);
     if (event->kind == VIT_EVENT_START)
         log_start(report, event);
     else if (named)
@@ -260,7 +267,7 @@ void vit_train_report_event(vit_train_report *report, const vit_event *event) {
         write_start(report, event);
     } else if (!report->json && event->kind == VIT_EVENT_DONE) {
         write_done(report, event);
-    } else if (report->json && named) {
+    } else if (report->json && named && event->kind != VIT_EVENT_POINT) {
         vit_json_out json = event_json(report, event);
         vit_progress_clear(&report->progress);
         vit_print_json(report->command, &json);

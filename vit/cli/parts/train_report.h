@@ -7,12 +7,14 @@
 
 typedef struct vit_train_report {
     const vit_command *command;
-    const char *out;      /* path of the model */
-    const char *log_path; /* NULL: no log */
-    bool json;            /* events on standard output instead of text */
-    bool list_details;    /* print notes with vit_event.is_detail, too */
-    bool silent;          /* print and write nothing, only sum up */
-    bool append;          /* continue the log; else it is emptied when the training starts */
+    const char *out;              /* path of the model */
+    const char *log_path;         /* NULL: no log */
+    const char *const *arguments; /* [argument_count] the command line, for the log; or NULL */
+    size_t argument_count;
+    bool json;         /* events on standard output instead of text */
+    bool list_details; /* print notes with vit_event.is_detail, too */
+    bool silent;       /* print and write nothing, only sum up */
+    bool append;       /* continue the log; else it is emptied when the training starts */
     /* Set here: */
     FILE *log;
     bool log_failed;         /* the log could not be written, which was reported */
