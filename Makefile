@@ -149,7 +149,7 @@ HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/support/*.c)))
 
 EMBEDDED = presets measured pytorch_model timm_models hugging_face_models imagenet synsets \
   templates entities explain_page_html report_html report_css report_js compare_html \
-  compare_js charts_js teaching_html
+  compare_js charts_js teaching_html option_names
 LIB_OBJ  = $(call obj,$(LIB_SRC)) $(WIRE) $(EMBEDDED:%=$(BUILD)/obj/%.o)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -330,6 +330,13 @@ $(BUILD)/templates.c: scripts/embed-text vit/weights/file/imagenet-templates.txt
 $(BUILD)/entities.c: scripts/embed-text vit/text/entities.txt
 	@mkdir -p $(@D)
 	scripts/embed-text vit_html_entities vit/text/entities.txt > $@
+
+# Of the programs, for the message about an option that another one has.
+$(BUILD)/option_names.c: scripts/option-names scripts/embed-text vit/cli/parts/program.h $(PROG_SRC)
+	@mkdir -p $(@D)
+	scripts/option-names vit/cli/parts/program.h $(PROG_SRC) > $(BUILD)/option_names
+	scripts/embed-text vit_option_names $(BUILD)/option_names > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 $(BUILD)/compare_%.c: scripts/embed-text vit/report/page/compare.%
 	@mkdir -p $(@D)

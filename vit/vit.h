@@ -577,6 +577,10 @@ typedef struct vit_train_options {
                              less memory, the same model */
 } vit_train_options;
 
+/* The key of presets (docs/presets.md) that is called `word`, here or in other libraries
+ * ("num_heads"); with `near` also one that is spelled nearly so. NULL: there is none. */
+VIT_API const char *vit_preset_key(const char *word, bool near);
+
 /* The JSON of built-in preset number i, from 0, and its name in *name; NULL after the last. */
 VIT_API const char *vit_preset_json(size_t i, const char **name);
 

@@ -787,6 +787,7 @@ FUNCTIONS = {
     "vit_read_log": (c_int, [POINTER(vit_log_summary), c_char_p, POINTER(vit_error)]),
     "vit_log_summary_clear": (None, [POINTER(vit_log_summary)]),
     "vit_draw_digit": (c_uint8, [POINTER(c_uint8), c_uint64, c_uint32]),
+    "vit_preset_key": (c_char_p, [c_char_p, c_bool]),
     "vit_preset_json": (c_char_p, [c_size_t, POINTER(c_char_p)]),
     "vit_train": (c_int, [POINTER(c_void_p), POINTER(vit_train_options), POINTER(vit_error)]),
     "vit_find_lr": (c_int, [POINTER(vit_lr_search), POINTER(vit_train_options),

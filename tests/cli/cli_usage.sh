@@ -21,6 +21,26 @@ for program in vit-train vit-classify vit-evaluate vit-bench; do
         sh -c "! $program --help | grep -q '.\{81\}'"
 done
 
+# What is a key of presets, another program's option, or called otherwise elsewhere.
+run 2 "" "did you mean --set heads=4" vit-train --data digits --heads 4
+run 2 "" "did you mean --set heads=4" vit-train --data digits --num-heads=4
+run 2 "" "did you mean --lr?" vit-train --data digits --learning-rate 0.1
+run 2 "" "did you mean --set label_smoothing=0.2" vit-train --data digits --label-smothing 0.2
+run 2 "" "it is an option of vit-explain" vit-train --data digits --method lens
+run 2 "" "did you mean --confusion of vit-evaluate?" vit-train --data digits --confuson
+run 2 "" "an option: --seed=1" vit-train --data digits --set seed=1
+run 2 "" 'did you mean the key "rms_norm"' vit-train --data digits --set norm=rms
+run 2 "" 'did you mean the key "rms_norm"' vit-train --data digits --set norm=RMSNorm
+# The names come from the tables.
+"$tree/scripts/option-names" "$tree/vit/cli/parts/program.h" "$tree"/vit/cli/vit-*.c \
+    "$tree"/vit/cli/*/vit-*.c >names
+for program in vit-train vit-classify vit-read vit-evaluate vit-info vit-convert vit-report \
+    vit-bench vit-search vit-pack vit-verify vit-explain; do
+    $program --help | sed -n 's/^  --\([a-z][a-z-]*\).*/\1/p' | grep -vx -e help -e version | sort >helped
+    sed -n "s/^$program //p" names | sort >named
+    check "$program's options are known to the others" cmp helped named
+done
+
 # Options of --help and of the manual page: the words after "--" at the start of an entry.
 for program in vit-train vit-classify vit-read vit-evaluate vit-info vit-convert vit-report \
     vit-bench vit-search vit-pack vit-verify; do

@@ -44,6 +44,9 @@ repositories = {
     "own/bad": {"config.json": b"{}", "model.safetensors.index.json":
                 b'{"weight_map": {"x": "../../x.safetensors"}}'},
     "own/none": {"config.json": b"{}"},
+    "openai/clip-vit-base-patch32": {"config.json": b'{"text_config": {}}', "tokenizer.json": b"{}",
+                                     "merges.txt": b"x", "preprocessor_config.json": b"{}",
+                                     "flax_model.bin": b"", "model.safetensors": b"w" * 3000000},
     "own/old": {"config.json": b"{}", "pytorch_model.bin": b"0" * 5000},
     "own/private": plain,
     "own/gated": plain,
@@ -53,6 +56,7 @@ requests = []    # (path, range, token)
 breaks = []      # bytes after which each next transfer breaks
 wrong = set()    # names of files that arrive with another byte
 no_ranges = False
+proxied = []     # what came as to a proxy
 
 
 def kind_of(name):
@@ -79,6 +83,9 @@ class Hub(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         token = self.headers.get("Authorization", "")
+        if self.path.startswith("http://hub.invalid/"):
+            proxied.append(self.path)
+            self.path = self.path[len("http://hub.invalid"):]
         requests.append((self.path, self.headers.get("Range"), token))
         if self.path.startswith("/cache/"):
             body = self.server.small[self.path]
@@ -204,6 +211,29 @@ def downloads():
     check("the files", same("mirror", plain, plain))
 
 
+def tasks():
+    clip = repositories["openai/clip-vit-base-patch32"]
+    said = fetch("zero-shot", name="a task, its sizes, its tokenizer", says=(
+        "openai/clip-vit-base-patch32", "model.safetensors 3 MB", "tokenizer.json 1 kB",
+        "3 MB in all"))
+    check("the sizes are said first", said.index("in all") < said.index("http", said.index("in all")))
+    wanted = sorted(set(clip) - {"flax_model.bin"})
+    check("all that it needs", sorted(os.listdir(os.path.join(work, "clip-vit-base-patch32"))) ==
+          wanted, os.listdir(os.path.join(work, "clip-vit-base-patch32")))
+    fetch("openai/clip-vit-base-patch32", name="again: nothing is left", says=("is there",))
+    part = os.path.join(work, "half")
+    os.makedirs(part)
+    with open(os.path.join(part, "model.safetensors.part"), "wb") as f:
+        f.write(b"w" * 2000000)
+    fetch("zero-shot", "half", name="a part that is there is counted",
+          says=("(2 MB are there)", "1 MB in all"))
+    fetch("zero-shot", "by-proxy", name="a proxy", env={
+        "HF_ENDPOINT": "http://hub.invalid", "http_proxy": base, "no_proxy": "localhost"})
+    check("is asked", proxied and same("by-proxy", clip, wanted), proxied)
+    helped = fetch("--help", name="help lists the tasks", says=("handwriting", "1.33 GB"))
+    check("in 80 columns", max(map(len, helped.splitlines())) <= 100, helped)
+
+
 def interruptions():
     global no_ranges
     model = plain["model.safetensors"]
@@ -266,6 +296,7 @@ def refusals():
 
 usage()
 downloads()
+tasks()
 interruptions()
 refusals()
 shutil.rmtree(work)

@@ -231,6 +231,7 @@ static const vit_command command = {
         "; in f32 the model is the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
+    .key = vit_preset_key,
     .ranks = true,
 };
 
@@ -564,6 +565,20 @@ static int teach(const settings *s) {
     return exit_status;
 }
 
+/* The value of --set whose key is no key of presets but an option of this name; NULL: none is. */
+static const char *option_as_key(const settings *s) {
+    for (size_t i = 0; i < s->set.count; i++) {
+        const char *value = s->set.values[i];
+        const size_t length = strcspn(value, "=");
+        for (size_t k = 0; k < sizeof options / sizeof *options; k++)
+            if (options[k].name && strlen(options[k].name) == length &&
+                strncmp(options[k].name, value, length) == 0 &&
+                !vit_preset_key(options[k].name, false))
+                return value;
+    }
+    return NULL;
+}
+
 static bool same(const char *a, const char *b) {
     return a && b && strcmp(a, b) == 0;
 }
@@ -574,6 +589,10 @@ int main(int argc, char **argv) {
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (s.list_presets) return vit_show_presets(&command);
     if (!s.data) return vit_say_usage(&command, "--data DATA is missing");
+    const char *option = option_as_key(&s);
+    if (option)
+        return vit_say_usage(&command, "--set %s: that is no key of presets but an option: --%s",
+                             option, option);
     if (s.config && !s.init)
         return vit_say_usage(&command, "--config: --init MODEL, whose config it is, is missing");
     if (same(s.log, s.out) || same(s.log, s.report) || same(s.report, s.out))

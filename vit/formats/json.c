@@ -85,11 +85,22 @@ static const char *const other_names[][2] = {
     {"num_register_tokens", "registers"},
 };
 
+static const char *find_key(const char *key, const char *const *keys, size_t count) {
+    for (size_t k = 0; k < count; k++)
+        if (strcmp(keys[k], key) == 0) return keys[k];
+    return NULL;
+}
+
+const char *vit_json_known_key(const char *key, const char *const *keys, size_t count) {
+    const char *known = find_key(key, keys, count);
+    for (size_t i = 0; i < sizeof other_names / sizeof *other_names && !known; i++)
+        if (strcmp(key, other_names[i][0]) == 0) known = find_key(other_names[i][1], keys, count);
+    return known;
+}
+
 const char *vit_json_nearest_key(const char *key, const char *const *keys, size_t count) {
-    for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
-        for (size_t k = 0; k < count && strcmp(key, other_names[i][0]) == 0; k++)
-            if (strcmp(keys[k], other_names[i][1]) == 0) return keys[k];
-    return vit_nearest(key, keys, count);
+    const char *known = vit_json_known_key(key, keys, count);
+    return known ? known : vit_nearest(key, keys, count);
 }
 
 static vit_status unknown_key(const char *key, const vit_field *fields, size_t count,

@@ -38,6 +38,9 @@ vit_status vit_json_read(json_t *object, const vit_field *fields, size_t count, 
  * for "lr"), or else the one with the most similar spelling; NULL: none. */
 const char *vit_json_nearest_key(const char *key, const char *const *keys, size_t count);
 
+/* Without the spelling: the known key that is called so, or in other programs; NULL: none. */
+const char *vit_json_known_key(const char *key, const char *const *keys, size_t count);
+
 /* *out = the strings of an array ["a", "b"], one block freed by vit_free. */
 vit_status vit_json_strings(char ***out, size_t *count, const json_t *array, const char *name,
                             vit_error *error);

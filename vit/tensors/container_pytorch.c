@@ -140,9 +140,9 @@ static vit_status add_tensor(pytorch *file, const vit_pickle *pickle, const vit_
 /* ---- the dictionary ---- */
 
 /* The keys under which training programs store the dictionary of weights, the one to prefer first:
- * where there is an average of the weights, that is the published model. */
-static const char *const folders[] = {"state_dict_ema",   "model_ema", "state_dict",
-                                      "model_state_dict", "model",     "net"};
+ * where there is an average of the weights, that is the published model; so DINO's teacher. */
+static const char *const folders[] = {"state_dict_ema", "model_ema", "state_dict", "model_state_dict",
+                                      "model", "net", "teacher", "student"};
 
 static size_t count_tensors(const vit_pickle *pickle, vit_pickle_value dict) {
     size_t count = 0;
@@ -198,7 +198,7 @@ static vit_status find_state(vit_pickle_value *state, const vit_pickle *pickle, 
     list_keys(pickle, root, keys);
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "expected a dictionary of tensors, or one under state_dict or model (or "
-                    "state_dict_ema, model_ema, model_state_dict, net)%s",
+                    "state_dict_ema, model_ema, model_state_dict, net, teacher, student)%s",
                     keys);
 }
 

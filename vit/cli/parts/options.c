@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "vit/base/size.h"
+#include "vit/formats/json.h"
 
 enum { OPTIONS_MAX = 64 };
 
@@ -173,18 +174,86 @@ static vit_status take_value(const parser *p, const vit_option *option, const ch
     return VIT_OK;
 }
 
-static vit_status refuse_unknown(const parser *p, const char *name, size_t length) {
+/* "vit-train data" for each option of each program, ended by NULL: scripts/option-names. */
+extern const char *const vit_option_names[];
+
+/* Splits such a line; false: it does not fit. */
+static bool split_line(const char *line, char program[32], char name[64]) {
+    return sscanf(line, "%31s %63s", program, name) == 2;
+}
+
+/* Adds the programs that have an option of this name, after `before`; false: there are none. */
+static bool add_owners(vit_string *t, const char *word, const char *before) {
+    char program[32], name[64];
+    size_t count = 0;
+    for (size_t i = 0; vit_option_names[i]; i++)
+        if (split_line(vit_option_names[i], program, name) && strcmp(name, word) == 0)
+            vit_string_add(t, "%s%s", count++ == 0 ? before : ", ", program);
+    return count > 0;
+}
+
+/* Adds the option of another program that is spelled nearly so, if there is one. */
+static void add_near_owners(vit_string *t, const char *word) {
+    char program[32], name[64], near[64] = "";
+    for (size_t i = 0; vit_option_names[i]; i++) {
+        const char *const two[] = {near, name};
+        if (!split_line(vit_option_names[i], program, name)) continue;
+        const char *nearer = vit_nearest(word, two, 2);
+        if (nearer == name) snprintf(near, sizeof near, "%s", name);
+    }
+    if (*near == '\0') return;
+    vit_string_add(t, "; did you mean --%s", near);
+    add_owners(t, near, " of ");
+    vit_string_add(t, "?");
+}
+
+/* Adds the option that sets a key of presets, or --set with it. */
+static void add_key(vit_string *t, const parser *p, const char *key, const char *value) {
+    for (size_t i = 0; i < p->command->option_count; i++) {
+        const vit_option *option = &p->command->options[i];
+        if (option->key && strcmp(option->key, key) == 0) {
+            vit_string_add(t, "; did you mean --%s?", option->name);
+            return;
+        }
+    }
+    vit_string_add(t, "; did you mean --set %s=%s, a key of the preset?", key,
+                   value && *value != '\0' && *value != '-' ? value : "VALUE");
+}
+
+/* Adds what an unknown option probably means: a key of presets, another program's option of that
+ * name, an own one that is spelled nearly so, or such a key or option of others. */
+static void add_meant(vit_string *t, const parser *p, const char *word, const char *value) {
     const char *names[OPTIONS_MAX + 2] = {"help", "version"};
     size_t count = 2;
+    char under[64]; /* as keys are written */
     for (size_t i = 0; i < p->command->option_count; i++)
         if (p->command->options[i].name) names[count++] = p->command->options[i].name;
-    vit_string word = {0};
+    snprintf(under, sizeof under, "%s", word);
+    for (char *c = under; *c; c++)
+        if (*c == '-') *c = '_';
+    const char *key = p->command->key ? p->command->key(under, false) : NULL;
+    const char *own = vit_json_known_key(under, names, count);
+    if (!key && !own && add_owners(t, word, "; it is an option of ")) return;
+    if (!key && !own) own = vit_nearest(word, names, count);
+    if (!key && !own && p->command->key) key = p->command->key(under, true);
+    if (key)
+        add_key(t, p, key, value);
+    else if (own)
+        vit_string_add(t, "; did you mean --%s?", own);
+    else
+        add_near_owners(t, word);
+}
+
+/* value: what follows the name, or NULL. */
+static vit_status refuse_unknown(const parser *p, const char *name, size_t length,
+                                 const char *value) {
+    vit_string word = {0}, meant = {0};
     vit_string_add_bytes(&word, name, length);
-    const char *nearest = word.failed ? NULL : vit_nearest(word.text, names, count);
-    vit_fail(p->error, VIT_ERROR_ARGUMENT, "unknown option --%s%s%s%s",
-             word.failed ? "" : word.text, nearest ? "; did you mean --" : "",
-             nearest ? nearest : "", nearest ? "?" : "");
+    if (!word.failed) add_meant(&meant, p, word.text, value);
+    vit_fail(p->error, VIT_ERROR_ARGUMENT, "unknown option --%s%s", word.failed ? "" : word.text,
+             meant.failed || !meant.text ? "" : meant.text);
     vit_string_free(&word);
+    vit_string_free(&meant);
     return VIT_ERROR_ARGUMENT;
 }
 
@@ -263,7 +332,7 @@ static vit_request take_option(parser *p, const char *argument, const char *next
     const size_t length = equals ? (size_t)(equals - name) : strlen(name);
     if (!option) option = find_option(p->command, name, length);
     vit_status status = option ? find_value(&value, p, option, equals, next, took_next)
-                               : refuse_unknown(p, name, length);
+                               : refuse_unknown(p, name, length, equals ? equals + 1 : next);
     if (status == VIT_OK) status = mark_given(p, option);
     if (status == VIT_OK) status = take_value(p, option, value);
     return status == VIT_OK ? VIT_REQUEST_RUN : VIT_REQUEST_REFUSED;

@@ -86,6 +86,7 @@ typedef struct vit_command {
     const char *notes;    /* the part of --help after the options */
     const vit_option *options;
     size_t option_count;
+    const char *(*key)(const char *word, bool near); /* of a program with --set: vit_preset_key */
     bool ranks; /* its processes compute together when mpirun or srun starts several */
 } vit_command;
 

@@ -66,7 +66,7 @@ function chart(title, series, show) {
   series.forEach((s, k) => svg.append(s.y.length > 1
     ? make('path', {...ink(s, k), d: 'M' + s.y.map((v, i) => `${x(s.step[i]).toFixed(1)},${
         y(v).toFixed(1)}`).join('L')})
-    : make('circle', {...ink(s, k), cx: x(s.step[0]), cy: y(s.y[0]), r: 4})));
+    : make('circle', {...ink(s, k), ...(s.colour && {fill: s.colour}), cx: x(s.step[0]), cy: y(s.y[0]), r: 4})));
   const line = make('line', {class: 'cursor', y1: TOP, y2: H - BOTTOM, visibility: 'hidden'});
   svg.append(line);
   const read = make('div', {class: 'read', 'aria-live': 'polite'});

@@ -133,6 +133,42 @@ static vit_status add_network(json_t *object, const char *data_preset, vit_error
     return status;
 }
 
+/* Of networks and recipes: first *of_model of the former; returns how many there are. */
+static size_t list_keys(const char *keys[2 * MOST_PRESETS], size_t *of_model) {
+    *of_model = vit_config_keys(keys, MOST_PRESETS);
+    return *of_model + vit_recipe_keys(keys + *of_model, MOST_PRESETS);
+}
+
+const char *vit_preset_key(const char *word, bool near) {
+    const char *keys[2 * MOST_PRESETS];
+    size_t of_model;
+    const size_t count = list_keys(keys, &of_model);
+    return near ? vit_json_nearest_key(word, keys, count) : vit_json_known_key(word, keys, count);
+}
+
+/* Whether both are the same but for case, '_' and '-': "RMSNorm" and "rms_norm". */
+static bool same_letters(const char *a, const char *b) {
+    for (;; a++, b++) {
+        while (*a == '_' || *a == '-') a++;
+        while (*b == '_' || *b == '-') b++;
+        const char x = *a >= 'A' && *a <= 'Z' ? (char)(*a + 'a' - 'A') : *a;
+        if (x != *b) return false;
+        if (x == '\0') return true;
+    }
+}
+
+/* The key that "norm=rms" or "norm=RMSNorm" means, rms_norm; NULL: it means none. */
+static const char *key_of_value(const char *key, const char *value, const char *const *keys,
+                                size_t count) {
+    char both[128];
+    snprintf(both, sizeof both, "%.60s_%.60s", value, key);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(keys[i], key) != 0 &&
+            (same_letters(both, keys[i]) || same_letters(value, keys[i])))
+            return keys[i];
+    return NULL;
+}
+
 /* Puts "KEY=VALUE" into the part of the preset that has the key; *of_network if that is "model". */
 static vit_status set(json_t *object, const char *text, bool *of_network, vit_error *error) {
     const char *keys[2 * MOST_PRESETS], *equals = strchr(text, '=');
@@ -141,13 +177,19 @@ static vit_status set(json_t *object, const char *text, bool *of_network, vit_er
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\": expected KEY=VALUE, as in lr=0.001",
                         text);
     snprintf(key, sizeof key, "%.*s", (int)(equals - text), text);
-    const size_t of_model = vit_config_keys(keys, MOST_PRESETS);
-    const size_t count = of_model + vit_recipe_keys(keys + of_model, MOST_PRESETS);
+    size_t of_model;
+    const size_t count = list_keys(keys, &of_model);
     if (!has_key(keys, count, key)) {
         const char *near = vit_json_nearest_key(key, keys, count);
         return vit_fail(error, VIT_ERROR_ARGUMENT, "\"%s\": unknown key \"%s\"%s%s%s", text, key,
                         near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     }
+    const char *meant = key_of_value(key, equals + 1, keys, count);
+    if (meant)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "\"%s\": \"%s\" has no such value; did you mean the key \"%s\", "
+                        "as in %s=true?",
+                        text, key, meant, meant);
     double number; /* options may say .5, which is not JSON */
     json_t *value = json_loads(equals + 1, JSON_DECODE_ANY, NULL);
     if (!value && vit_parse_double(equals + 1, &number)) value = json_real(number);

@@ -363,6 +363,12 @@ static void describe_hf(vit_description *d, const vit_model_file *m, vit_dtype d
     vit_json_bool(&json, "do_normalize", true);
     add_normalize(&json, p, &m->config, "image_mean", "image_std");
     d->processor = end(&json);
+    if (p->resize && p->resize->arithmetic == VIT_ARITHMETIC_PILLOW)
+        add_sentence(&d->notes,
+                     "transformers resizes with torchvision unless told otherwise, which changes "
+                     "probabilities by about .001; as here it answers with the processor of "
+                     "AutoImageProcessor.from_pretrained(DIR, backend=\"pil\"), in version 4 with "
+                     "use_fast=False");
 }
 
 /* ---- timm and torchvision ---- */

@@ -53,10 +53,23 @@ static const char *const wrappers[] = {"module.", "_orig_mod.", "model.", "net."
 /* Names of what a training saved of its loss, such as weights of classes; they are ignored. */
 static const char *const losses[] = {"criterion.", "loss.", "loss_fn.", "loss_function."};
 
-/* What follows the pattern, which may have one '%', in `name`; NULL: name does not begin with it.
+/* Second networks of trainings without labels: what DINOv2's and MoCo's names begin with. */
+static const char *const copies[] = {"student.", "momentum_encoder."};
+
+/* What names begin with in MoCo v3's files: the network's head is a projector of that training. */
+#define MOCO_ENCODER "base_encoder."
+
+/* What follows the pattern, which may have one '%', a block's number, and before that one '#', that
+ * of a group of blocks, in `name`; NULL: name does not begin with it.
  */
 static const char *match_start(const char *pattern, const char *name, size_t *block) {
     for (; *pattern; pattern++) {
+        if (*pattern == '#') {
+            const size_t digits = strspn(name, "0123456789");
+            if (digits == 0) return NULL;
+            name += digits;
+            continue;
+        }
         if (*pattern != '%') {
             if (*pattern != *name++) return NULL;
             continue;
@@ -138,16 +151,39 @@ static const char *find_block(const vit_layout *l, const char *name) {
     return name;
 }
 
+static const char *unwrapped(const char *name) {
+    for (size_t w = 0; w < sizeof wrappers / sizeof *wrappers; w++) {
+        const char *rest = skip(name, wrappers[w]);
+        if (rest) name = rest;
+    }
+    return name;
+}
+
+static bool is_copy(const char *name) {
+    for (size_t i = 0; i < VIT_COUNT(copies); i++)
+        if (skip(unwrapped(name), copies[i])) return true;
+    return false;
+}
+
+/* The first tensor of a block, and where in its name that of the block begins; NULL: none. */
+static const char *first_block(const vit_layout *l, const vit_tensors *file, bool of_copies,
+                               const char **name) {
+    const char *block = NULL;
+    for (size_t i = 0; i < vit_tensors_count(file) && !block; i++) {
+        match known;
+        *name = vit_tensors_at(file, i)->name;
+        if (is_copy(*name) == of_copies && !match_rows(&known, &l->beside, *name))
+            block = find_block(l, *name);
+    }
+    return block;
+}
+
 /* A training's own module may keep the network under an attribute, "backbone.", "0.model.", ...:
  * finds what names begin with, from the first tensor of a block. */
 static void find_wrapper(choice *c, const vit_tensors *file) {
     const vit_layout *l = c->layout;
-    const char *block = NULL, *name = NULL;
-    for (size_t i = 0; i < vit_tensors_count(file) && !block; i++) {
-        match known;
-        name = vit_tensors_at(file, i)->name;
-        block = match_rows(&known, &l->beside, name) ? NULL : find_block(l, name);
-    }
+    const char *name = NULL, *block = first_block(l, file, false, &name);
+    if (!block) block = first_block(l, file, true, &name);
     if (!block || (c->part && !reads_texts(c->part))) return;
     c->wrapper = name;
     c->wrapped = (size_t)(block - name);
@@ -163,14 +199,6 @@ static void find_wrapper(choice *c, const vit_tensors *file) {
 static const char *inside_wrapper(const choice *c, const char *name) {
     if (c->wrapped == 0 || strncmp(name, c->wrapper, c->wrapped) != 0) return NULL;
     return name + c->wrapped;
-}
-
-static const char *unwrapped(const char *name) {
-    for (size_t w = 0; w < sizeof wrappers / sizeof *wrappers; w++) {
-        const char *rest = skip(name, wrappers[w]);
-        if (rest) name = rest;
-    }
-    return name;
 }
 
 /* The name without its part's prefix; NULL: it belongs to the other part. */
@@ -389,11 +417,17 @@ static vit_status check_twice(const vit_binding *b, const vit_source *s, vit_err
     return VIT_OK;
 }
 
-/* Not the network's but the training module's: of the loss, or, where the network is wrapped,
- * outside of it and no second network. */
+/* Not the network's but the training module's: of the loss; a projector; a second network of a
+ * training without labels; or, where the network is wrapped, outside of it and no second network. */
 static bool is_beside(const choice *c, const char *name) {
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (skip(name, losses[i])) return true;
+    const char *inside = inside_wrapper(c, name);
+    if (inside && is_copy(name) == is_copy(c->wrapper) && skip(inside, "head.") &&
+        c->wrapped >= strlen(MOCO_ENCODER) &&
+        skip(inside - strlen(MOCO_ENCODER), MOCO_ENCODER))
+        return true;
+    if (c->wrapped > 0 && is_copy(name) && !is_copy(c->wrapper)) return true;
     return c->wrapped > 0 && !inside_wrapper(c, name) && !find_block(c->layout, name);
 }
 
@@ -423,6 +457,27 @@ static vit_status bind_tensor(vit_binding *b, const match *m, const vit_tensor *
     return VIT_OK;
 }
 
+/* Whether a row that is not needed is of a training without labels; others are copies of what is
+ * known, such as indices of positions, or towers of texts. */
+static bool is_of_pretraining(const char *theirs) {
+    return skip(theirs, "decoder_") || skip(theirs, "head.") || strstr(theirs, "mask_token");
+}
+
+/* Adds the first word of a name, or two of one in a wrapper, to what is left out, once. */
+static void note_left_out(vit_binding *b, const choice *c, const char *name) {
+    const char *inside = inside_wrapper(c, name);
+    const char *word = inside ? inside : unwrapped(name);
+    char text[40], *list = b->left_out;
+    const size_t used = strlen(list);
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(word, "."), word);
+    for (const char *at = strstr(list, text); at; at = strstr(at + 1, text)) {
+        const char after = at[strlen(text)];
+        if ((at == list || at[-1] == ' ') && (after == ',' || after == '\0')) return;
+    }
+    if (used + strlen(text) + 2 < sizeof b->left_out)
+        snprintf(list + used, sizeof b->left_out - used, "%s%s", used > 0 ? ", " : "", text);
+}
+
 /* Binds every tensor of the part, and notes how the names of blocks begin. */
 static vit_status bind_all(vit_binding *b, const choice *c, vit_error *error) {
     const char *strange = NULL;
@@ -431,9 +486,11 @@ static vit_status bind_all(vit_binding *b, const choice *c, vit_error *error) {
         match m;
         if (!name_in(c->part, tensor->name) || vit_tensors_are_scales(b->file, tensor)) continue;
         if (!match_name(&m, c, tensor->name)) {
-            if (!strange && !is_beside(c, tensor->name)) strange = tensor->name;
+            if (!is_beside(c, tensor->name) && !strange) strange = tensor->name;
+            note_left_out(b, c, tensor->name);
             continue;
         }
+        if (!m.row->ours && is_of_pretraining(m.row->theirs)) note_left_out(b, c, tensor->name);
         if (m.block != NO_BLOCK) {
             if (m.block + 1 > b->depth) b->depth = m.block + 1;
             b->block = m.block_pattern;
@@ -454,9 +511,26 @@ const vit_parameter *vit_layout_other(const vit_layout_row *row, const vit_param
     return vit_table_find(table, name);
 }
 
+/* UNSUPPORTED for a file of PEFT, which has changes of another model alone. */
+static vit_status check_adapter(const vit_tensors *file, vit_error *error) {
+    for (size_t i = 0; i < vit_tensors_count(file); i++) {
+        const char *name = vit_tensors_at(file, i)->name;
+        if (!skip(name, "base_model.model.") && !strstr(name, ".lora_A.")) continue;
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: an adapter of PEFT (LoRA or its like), which changes another model and is "
+                        "none itself: merge both in Python, PeftModel.from_pretrained(base, "
+                        "DIR).merge_and_unload().save_pretrained(OUT), and give OUT",
+                        vit_tensors_name(file));
+    }
+    return VIT_OK;
+}
+
 vit_status vit_binding_new(vit_binding *out, const vit_tensors *file, const char *part,
                            vit_config_kind kind, vit_error *error) {
     size_t most;
+    *out = (vit_binding){.file = file};
+    const vit_status whole = check_adapter(file, error);
+    if (whole != VIT_OK) return whole;
     const choice c = choose(file, part, kind, &most);
     *out = (vit_binding){
         .file = file, .layout = c.layout, .part = part, .stem = c.stem, .head = c.head};

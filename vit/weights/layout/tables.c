@@ -33,6 +33,13 @@
         ROW("attn_pool.norm@", "attn_pool.norm@"),                                        \
         ROW("attn_pool.mlp.fc1@", "attn_pool.mlp.fc1@"),                                  \
         ROW("attn_pool.mlp.fc2@", "attn_pool.mlp.fc2@")
+/* What trainings without labels need beside the network: MAE's decoder, DINO's and iBOT's heads. */
+#define PRETRAINING                                                                    \
+    ROW("decoder_embed.*", NULL), ROW("decoder_pos_embed", NULL),                      \
+        ROW("decoder_blocks.*", NULL), ROW("decoder_norm.*", NULL),                    \
+        ROW("decoder_pred.*", NULL), ROW("head.mlp.*", NULL), ROW("head.mlp2.*", NULL), \
+        ROW("head.last_layer.*", NULL), ROW("head.last_layer2.*", NULL)
+
 #define TIMM_BESIDE                                                                   \
     ROW("cls_token", "cls_token"), ROW("dist_token", "dist_token"),                   \
         ROW("patch_embed.proj@", "patch_embed.proj@"), TIMM_NORMS_AND_POOL,           \
@@ -44,7 +51,7 @@
         ROW("shared_rel_pos.mlp.fc1@", "shared_rel_pos.mlp.fc1@"),                    \
         ROW("shared_rel_pos.mlp.fc2@", "shared_rel_pos.mlp.fc2@"),                    \
         ROW("patch_embed.norm@", "patch_embed.norm_after@"), ROW("mask_token", NULL), \
-        ROW("pre_logits.*", NULL)
+        ROW("pre_logits.*", NULL), PRETRAINING
 
 static const vit_layout_row timm_beside[] = {TIMM_BESIDE};
 static const vit_layout_row timm_block[] = {
@@ -427,7 +434,7 @@ const vit_layout vit_layouts[] = {
      .positions = {VIT_POSITIONS_OF_TIMM, VIT_POSITIONS_OF_TIMM},
      .names_norm = true,
      .pools_dist = true,
-     .blocks = {"blocks.%."},
+     .blocks = {"blocks.%.", "blocks.#.%."}, /* DINOv2's training has groups of blocks */
      .in_block = ROWS(timm_block),
      .beside = ROWS(timm_beside),
      .stems = {ROWS(timm_tokens), ROWS(dinov2_tokens), ROWS(dinov3_tokens)},
