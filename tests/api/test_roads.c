@@ -9,6 +9,7 @@
 #include "vit/tensors/safetensors.h"
 #include "vit/tensors/tensors.h"
 #include "vit/vit.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -400,6 +401,54 @@ static void test_pickled(void **state) {
 }
 
 /* A student and a teacher: neither is taken. */
+/* Checkpoints of trainings without labels: the network of the teacher, or of the base encoder, is
+ * read, and what is left out is said. features.npy is timm's. */
+static void test_pretraining(void **state) {
+    static const struct {
+        const char *name, *left_out;
+    } cases[] = {{"dino", "head"},
+                 {"ibot", "masked_embed, head"},
+                 {"dinov2", "dino_head"},
+                 {"dinov2_teacher", "dino_head"},
+                 {"moco_v3", "momentum_enc"},
+                 {"mae", "decoder_blocks"}};
+    char path[5000], below[200];
+    float want[12], got[12];
+    vit_bytes npy;
+    vit_error e;
+    succeeds(vit_read_file(&npy, in_project(path, "pretraining/features.npy"), 1 << 12, &e), &e);
+    memcpy(want, npy.data + npy.size - sizeof want, sizeof want);
+    vit_free(npy.data);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        vit_model *m;
+        vit_session *s;
+        snprintf(below, sizeof below, "pretraining/%s", cases[i].name);
+        succeeds(vit_model_load(&m, in_project(path, below), &e), &e);
+        succeeds(vit_session_new(&s, m, NULL, &e), &e);
+        succeeds(vit_embed_file(s, in_project(path, "published/picture.png"), got, &e), &e);
+        for (size_t k = 0; k < COUNT(want); k++)
+            if (!(fabsf(got[k] - want[k]) < 1e-4F))
+                fail_msg("%s: feature %zu is %g, timm's %g", cases[i].name, k, (double)got[k],
+                         (double)want[k]);
+        if (!strstr(vit_model_describe(m).recipe, cases[i].left_out))
+            fail_msg("%s: %s", cases[i].name, vit_model_describe(m).recipe);
+        vit_session_free(s);
+        vit_model_free(m);
+    }
+}
+
+static void test_no_pretraining(void **state) {
+    char path[5000];
+    vit_model *m;
+    vit_error e;
+    assert_int_equal(vit_model_load(&m, in_project(path, "pretraining/distilled"), &e),
+                     VIT_ERROR_UNSUPPORTED);
+    assert_says(&e, VIT_ERROR_UNSUPPORTED, "it holds student, teacher", "model_state_dict");
+    assert_int_equal(vit_model_load(&m, in_project(path, "pretraining/peft"), &e),
+                     VIT_ERROR_UNSUPPORTED);
+    assert_says(&e, VIT_ERROR_UNSUPPORTED, "an adapter of PEFT", "merge_and_unload");
+}
+
 static void test_two_networks(void **state) {
     char path[5000];
     vit_model *m;
@@ -495,6 +544,7 @@ int main(void) {
     const struct CMUnitTest others[] = {
         cmocka_unit_test(test_memory),       IN_DIRECTORY(test_pickled),
         cmocka_unit_test(test_two_networks), IN_DIRECTORY(test_trained),
+        cmocka_unit_test(test_pretraining),  cmocka_unit_test(test_no_pretraining),
         cmocka_unit_test(test_shared),       cmocka_unit_test(test_refused),
         cmocka_unit_test(test_bf16)};
     char **names;

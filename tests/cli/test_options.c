@@ -199,9 +199,11 @@ static void test_far_names_are_not_suggested(void **state) {
     assert_string_equal(l.error.message, "unknown option --quantization");
     /* exactly that of another program: no guess at its spelling */
     assert_int_equal(parse(&l, "--beams 3"), VIT_REQUEST_REFUSED);
-    assert_string_equal(l.error.message, "unknown option --beams; it is an option of vit-bench, vit-read");
+    assert_string_equal(l.error.message,
+                        "unknown option --beams; it is an option of vit-bench, vit-read");
     assert_int_equal(parse(&l, "--beamz 3"), VIT_REQUEST_REFUSED);
-    assert_string_equal(l.error.message, "unknown option --beamz; did you mean --beams of vit-bench, vit-read?");
+    assert_string_equal(l.error.message,
+                        "unknown option --beamz; did you mean --beams of vit-bench, vit-read?");
     assert_int_equal(parse(&l, "--batch_size 3"), VIT_REQUEST_REFUSED);
     assert_string_equal(l.error.message, "unknown option --batch_size; did you mean --batch?");
 }

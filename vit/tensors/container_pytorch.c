@@ -141,8 +141,10 @@ static vit_status add_tensor(pytorch *file, const vit_pickle *pickle, const vit_
 
 /* The keys under which training programs store the dictionary of weights, the one to prefer first:
  * where there is an average of the weights, that is the published model; so DINO's teacher. */
-static const char *const folders[] = {"state_dict_ema", "model_ema", "state_dict", "model_state_dict",
-                                      "model", "net", "teacher", "student"};
+static const char *const folders[] = {"state_dict_ema",   "model_ema", "state_dict",
+                                      "model_state_dict", "model",     "net",
+                                      "teacher",          "student"};
+#define STUDENTS 2 /* the last ones */
 
 static size_t count_tensors(const vit_pickle *pickle, vit_pickle_value dict) {
     size_t count = 0;
@@ -172,18 +174,31 @@ static void list_keys(const vit_pickle *pickle, vit_pickle_value root, char text
     }
 }
 
+static const vit_pickle_pair *find_key(const vit_pickle *pickle, vit_pickle_value root,
+                                       const char *key) {
+    const vit_pickle_pair *pair = NULL;
+    while ((pair = vit_pickle_next(pickle, root, pair)))
+        if (has_key(pickle, pair, key)) return pair;
+    return NULL;
+}
+
+/* Whether it holds a student and a teacher, and is not of DINO or iBOT, where the teacher is an
+ * average of the student: which of the two is meant, nobody can tell. */
+static bool is_unclear(const vit_pickle *pickle, vit_pickle_value root) {
+    return find_key(pickle, root, "student") && find_key(pickle, root, "teacher") &&
+           !find_key(pickle, root, "dino_loss") && !find_key(pickle, root, "ibot_loss");
+}
+
 /* *state = the dictionary with tensors that the root has under a known key; false: there is none.
  */
 static bool find_folder(vit_pickle_value *state, const vit_pickle *pickle, vit_pickle_value root) {
     if (root.kind != VIT_PICKLE_DICT) return false;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        const vit_pickle_pair *pair = NULL;
-        while ((pair = vit_pickle_next(pickle, root, pair))) {
-            if (!has_key(pickle, pair, folders[i]) || count_tensors(pickle, pair->value) == 0)
-                continue;
-            *state = pair->value;
-            return true;
-        }
+    const size_t count = sizeof folders / sizeof *folders;
+    for (size_t i = 0; i < (is_unclear(pickle, root) ? count - STUDENTS : count); i++) {
+        const vit_pickle_pair *pair = find_key(pickle, root, folders[i]);
+        if (!pair || count_tensors(pickle, pair->value) == 0) continue;
+        *state = pair->value;
+        return true;
     }
     return false;
 }

@@ -53,8 +53,11 @@ static const char *const wrappers[] = {"module.", "_orig_mod.", "model.", "net."
 /* Names of what a training saved of its loss, such as weights of classes; they are ignored. */
 static const char *const losses[] = {"criterion.", "loss.", "loss_fn.", "loss_function."};
 
-/* Second networks of trainings without labels: what DINOv2's and MoCo's names begin with. */
+/* Second networks of trainings without labels: what DINOv2's and MoCo's names begin with. Files of
+ * these two have names that contain one of `marks`; of other students and teachers nobody can tell
+ * which is meant. */
 static const char *const copies[] = {"student.", "momentum_encoder."};
+static const char *const marks[] = {"dino_head.", "ibot_head.", "momentum_encoder."};
 
 /* What names begin with in MoCo v3's files: the network's head is a projector of that training. */
 #define MOCO_ENCODER "base_encoder."
@@ -120,8 +123,9 @@ typedef struct choice {
     const char *part;
     const vit_layout_rows *stem, *head;
     const char
-        *wrapper;   /* what names begin with, see find_wrapper: the first `wrapped` characters */
-    size_t wrapped; /* 0: there is none */
+        *wrapper;    /* what names begin with, see find_wrapper: the first `wrapped` characters */
+    size_t wrapped;  /* 0: there is none */
+    bool has_copies; /* the file is one of those that `marks` tell */
 } choice;
 
 /* Whether it is the name of a tensor in a block. */
@@ -159,20 +163,28 @@ static const char *unwrapped(const char *name) {
     return name;
 }
 
-static bool is_copy(const char *name) {
-    for (size_t i = 0; i < VIT_COUNT(copies); i++)
+static bool is_marked(const vit_tensors *file) {
+    for (size_t i = 0; i < vit_tensors_count(file); i++)
+        for (size_t k = 0; k < VIT_COUNT(marks); k++)
+            if (strstr(vit_tensors_at(file, i)->name, marks[k])) return true;
+    return false;
+}
+
+static bool is_copy(const choice *c, const char *name) {
+    for (size_t i = 0; c->has_copies && i < VIT_COUNT(copies); i++)
         if (skip(unwrapped(name), copies[i])) return true;
     return false;
 }
 
 /* The first tensor of a block, and where in its name that of the block begins; NULL: none. */
-static const char *first_block(const vit_layout *l, const vit_tensors *file, bool of_copies,
+static const char *first_block(const choice *c, const vit_tensors *file, bool of_copies,
                                const char **name) {
+    const vit_layout *l = c->layout;
     const char *block = NULL;
     for (size_t i = 0; i < vit_tensors_count(file) && !block; i++) {
         match known;
         *name = vit_tensors_at(file, i)->name;
-        if (is_copy(*name) == of_copies && !match_rows(&known, &l->beside, *name))
+        if (is_copy(c, *name) == of_copies && !match_rows(&known, &l->beside, *name))
             block = find_block(l, *name);
     }
     return block;
@@ -182,8 +194,9 @@ static const char *first_block(const vit_layout *l, const vit_tensors *file, boo
  * finds what names begin with, from the first tensor of a block. */
 static void find_wrapper(choice *c, const vit_tensors *file) {
     const vit_layout *l = c->layout;
-    const char *name = NULL, *block = first_block(l, file, false, &name);
-    if (!block) block = first_block(l, file, true, &name);
+    c->has_copies = is_marked(file);
+    const char *name = NULL, *block = first_block(c, file, false, &name);
+    if (!block) block = first_block(c, file, true, &name);
     if (!block || (c->part && !reads_texts(c->part))) return;
     c->wrapper = name;
     c->wrapped = (size_t)(block - name);
@@ -418,16 +431,16 @@ static vit_status check_twice(const vit_binding *b, const vit_source *s, vit_err
 }
 
 /* Not the network's but the training module's: of the loss; a projector; a second network of a
- * training without labels; or, where the network is wrapped, outside of it and no second network. */
+ * training without labels; or, where the network is wrapped, outside of it and no second network.
+ */
 static bool is_beside(const choice *c, const char *name) {
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (skip(name, losses[i])) return true;
     const char *inside = inside_wrapper(c, name);
-    if (inside && is_copy(name) == is_copy(c->wrapper) && skip(inside, "head.") &&
-        c->wrapped >= strlen(MOCO_ENCODER) &&
+    if (inside && skip(inside, "head.") && c->wrapped >= strlen(MOCO_ENCODER) &&
         skip(inside - strlen(MOCO_ENCODER), MOCO_ENCODER))
         return true;
-    if (c->wrapped > 0 && is_copy(name) && !is_copy(c->wrapper)) return true;
+    if (c->wrapped > 0 && is_copy(c, name) && !is_copy(c, c->wrapper)) return true;
     return c->wrapped > 0 && !inside_wrapper(c, name) && !find_block(c->layout, name);
 }
 
@@ -460,7 +473,7 @@ static vit_status bind_tensor(vit_binding *b, const match *m, const vit_tensor *
 /* Whether a row that is not needed is of a training without labels; others are copies of what is
  * known, such as indices of positions, or towers of texts. */
 static bool is_of_pretraining(const char *theirs) {
-    return skip(theirs, "decoder_") || skip(theirs, "head.") || strstr(theirs, "mask_token");
+    return skip(theirs, "decoder_") || skip(theirs, "head.") || skip(theirs, "mask");
 }
 
 /* Adds the first word of a name, or two of one in a wrapper, to what is left out, once. */
@@ -516,11 +529,12 @@ static vit_status check_adapter(const vit_tensors *file, vit_error *error) {
     for (size_t i = 0; i < vit_tensors_count(file); i++) {
         const char *name = vit_tensors_at(file, i)->name;
         if (!skip(name, "base_model.model.") && !strstr(name, ".lora_A.")) continue;
-        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "%s: an adapter of PEFT (LoRA or its like), which changes another model and is "
-                        "none itself: merge both in Python, PeftModel.from_pretrained(base, "
-                        "DIR).merge_and_unload().save_pretrained(OUT), and give OUT",
-                        vit_tensors_name(file));
+        return vit_fail(
+            error, VIT_ERROR_UNSUPPORTED,
+            "%s: an adapter of PEFT (LoRA or its like), which changes another model and is "
+            "none itself: merge both in Python, PeftModel.from_pretrained(base, "
+            "DIR).merge_and_unload().save_pretrained(OUT), and give OUT",
+            vit_tensors_name(file));
     }
     return VIT_OK;
 }

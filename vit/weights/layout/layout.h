@@ -147,7 +147,8 @@ typedef struct vit_binding {
     const char *block;   /* what follows that: one of layout->blocks */
     vit_source *sources; /* [count], owned */
     size_t count, depth; /* depth: number of blocks */
-    char left_out[160];  /* how the names begin that are known and not needed: "decoder_blocks, head" */
+    char left_out[160]; /* how the names begin that are known and not needed: "decoder_blocks, head"
+                         */
 } vit_binding;
 
 /* Binds the tensors of a part, or with part NULL of the whole file, by the layout that knows most

@@ -34,11 +34,11 @@
         ROW("attn_pool.mlp.fc1@", "attn_pool.mlp.fc1@"),                                  \
         ROW("attn_pool.mlp.fc2@", "attn_pool.mlp.fc2@")
 /* What trainings without labels need beside the network: MAE's decoder, DINO's and iBOT's heads. */
-#define PRETRAINING                                                                    \
-    ROW("decoder_embed.*", NULL), ROW("decoder_pos_embed", NULL),                      \
-        ROW("decoder_blocks.*", NULL), ROW("decoder_norm.*", NULL),                    \
-        ROW("decoder_pred.*", NULL), ROW("head.mlp.*", NULL), ROW("head.mlp2.*", NULL), \
-        ROW("head.last_layer.*", NULL), ROW("head.last_layer2.*", NULL)
+#define PRETRAINING                                                                                \
+    ROW("decoder_embed.*", NULL), ROW("decoder_pos_embed", NULL), ROW("decoder_blocks.*", NULL),   \
+        ROW("decoder_norm.*", NULL), ROW("decoder_pred.*", NULL), ROW("head.mlp.*", NULL),         \
+        ROW("head.mlp2.*", NULL), ROW("head.last_layer.*", NULL), ROW("head.last_layer2.*", NULL), \
+        ROW("masked_embed", NULL)
 
 #define TIMM_BESIDE                                                                   \
     ROW("cls_token", "cls_token"), ROW("dist_token", "dist_token"),                   \
