@@ -176,6 +176,39 @@ VIT_API vit_status vit_explain_layers(vit_session *session, const uint8_t *pixel
                                       const float *values, float *logits,
                                       vit_layer_callback *callback, void *user, vit_error *error);
 
+/* ---- the matrices of an answer --------------------------------------------------------------- */
+
+/* A matrix of the forward pass of one picture, by the symbols of the lecture. Layers and heads are
+ * numbered from 0. Of the tokens the class token and registers come first, then the patches, row by
+ * row. */
+typedef struct vit_answer_matrix {
+    char name[48]; /* "layer0.head2.Q" */
+    size_t rows, columns;
+    bool token_rows, token_columns; /* a row, a column is one of all tokens */
+    float *values;                  /* [rows][columns] */
+} vit_answer_matrix;
+
+typedef struct vit_answer_matrices {
+    size_t count, capacity;
+    vit_answer_matrix *items;               /* [count] in the order in which they are computed */
+    size_t prefix, grid_rows, grid_columns; /* tokens before the patches; the patches' grid */
+    bool class_token;
+} vit_answer_matrices;
+
+/* Computes the matrices of a picture that vit_prepare_picture made: z (a block's input), Q, K, V
+ * (as they meet: after norms and rotation), S = Q K^T scale, P = softmax(S), O = P V of each head,
+ * z' and the block's output, then the logits. values: as in vit_map_options, or NULL. *out is freed
+ * by vit_matrices_clear. */
+VIT_API vit_status vit_explain_matrices(vit_session *session, const uint8_t *pixels,
+                                        const float *values, vit_answer_matrices *out,
+                                        vit_error *error);
+VIT_API void vit_matrices_clear(vit_answer_matrices *matrices);
+
+/* Writes FILE.npz, as numpy.load reads it; or into a directory, which is made, a table a matrix,
+ * NAME.csv, with the tokens' names. */
+VIT_API vit_status vit_matrices_save(const vit_answer_matrices *matrices, const char *path,
+                                     vit_error *error);
+
 #ifdef __cplusplus
 }
 #endif

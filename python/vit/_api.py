@@ -499,6 +499,29 @@ class vit_layer(Structure):
 vit_layer_callback = CFUNCTYPE(c_bool, POINTER(vit_layer), c_void_p)
 
 
+class vit_answer_matrix(Structure):
+    _fields_ = [
+        ("name", c_char * 48),
+        ("rows", c_size_t),
+        ("columns", c_size_t),
+        ("token_rows", c_bool),
+        ("token_columns", c_bool),
+        ("values", POINTER(c_float)),
+    ]
+
+
+class vit_answer_matrices(Structure):
+    _fields_ = [
+        ("count", c_size_t),
+        ("capacity", c_size_t),
+        ("items", POINTER(vit_answer_matrix)),
+        ("prefix", c_size_t),
+        ("grid_rows", c_size_t),
+        ("grid_columns", c_size_t),
+        ("class_token", c_bool),
+    ]
+
+
 class vit_text_info(Structure):
     _fields_ = [
         ("writes", c_bool),
@@ -823,6 +846,10 @@ FUNCTIONS = {
         POINTER(vit_buffer), POINTER(vit_error)]),
     "vit_explain_layers": (c_int, [c_void_p, POINTER(c_uint8), POINTER(c_float),
         POINTER(c_float), vit_layer_callback, c_void_p, POINTER(vit_error)]),
+    "vit_explain_matrices": (c_int, [c_void_p, POINTER(c_uint8), POINTER(c_float),
+        POINTER(vit_answer_matrices), POINTER(vit_error)]),
+    "vit_matrices_clear": (None, [POINTER(vit_answer_matrices)]),
+    "vit_matrices_save": (c_int, [POINTER(vit_answer_matrices), c_char_p, POINTER(vit_error)]),
     "vit_text_describe": (vit_text_info, [c_void_p]),
     "vit_text_session_new": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_text_options),
         POINTER(vit_error)]),

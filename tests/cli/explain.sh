@@ -35,6 +35,19 @@ check "it is of the answer" holds \
     'lines[0]["class"] == lines[3]["predictions"][0]["index"]'
 check "over the patches" holds 'lines[0]["grid"] == [7, 7] and len(lines[0]["map"]) == 49'
 check "the last layer's lens is the answer" holds 'lines[2]["map"][-10:] == lines[3]["logits"]'
+fixtures=$tree/tests/fixtures
+export fixtures
+check "every matrix" vit-explain --model "$fixtures/pretraining/mae" --matrices all.npz \
+    "$fixtures/published/picture.png"
+check "is that of PyTorch" holds \
+    '(lambda a, b: sorted(a.files) == sorted(b.files + ["logits"]) and len(b.files) == 45 and
+      all(np.allclose(a[k], b[k], rtol=0, atol=1e-5 * max(1, abs(b[k]).max())) for k in b.files))(
+     load("all.npz"), load(__import__("os").environ["fixtures"] + "/matrices.npz"))'
+check "or a table each" vit-explain --matrices tables "$picture"
+check "by token" grep -q '^class,' "tables/layer0.head0.P.csv"
+check "with the names of tokens above" sh -c "head -n 1 tables/layer0.head0.P.csv |
+    grep -q '^,class,\"0,0\",\"0,1\"'"
+check "several pictures need a %" explains 2 "needs a %" --matrices x.npz "$picture" "$picture"
 vit-explain --method attention --out heads.npy "$picture" >out 2>&1
 vit-explain --method attention --head 3 --out head.npy "$picture" >>out 2>&1
 vit-explain --method attention --head mean --query 1,2 --layer 0 --out mean.npy \

@@ -1,5 +1,6 @@
 /* What vit/maps.h promises; vit_map_check's rules and the maps themselves are in vit/explain. */
 #include "vit/api/internal.h"
+#include "vit/api/maps.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/size.h"
 #include "vit/explain/draw.h"
@@ -9,8 +10,7 @@
 #include "vit/maps.h"
 #include <string.h>
 
-/* The session's explainer, made when it is first needed. */
-static vit_status explainer_of(vit_explainer **out, vit_session *s, vit_error *error) {
+vit_status vit_session_explainer(vit_explainer **out, vit_session *s, vit_error *error) {
     const vit_exec exec = {.kernels = s->kernels, .threads = s->threads};
     const vit_network *network;
     const vit_config *c = &s->model->file.config;
@@ -29,10 +29,8 @@ static vit_status explainer_of(vit_explainer **out, vit_session *s, vit_error *e
     return status;
 }
 
-/* *image: [height][width][channels], the normalised picture, freed by vit_free: `values`, or if
- * that is NULL what `pixels` become. */
-static vit_status normalise(float **image, const vit_session *s, const uint8_t *pixels,
-                            const float *values, vit_error *error) {
+vit_status vit_session_image(float **image, const vit_session *s, const uint8_t *pixels,
+                             const float *values, vit_error *error) {
     const vit_config *c = &s->model->file.config;
     const size_t count = c->height * c->width;
     *image = vit_alloc(count, c->channels * sizeof **image);
@@ -65,8 +63,8 @@ vit_status vit_explain(vit_session *s, const uint8_t *pixels, const vit_map_opti
     float *image = NULL;
     *map = (vit_map){0};
     vit_status status = vit_map_check(o, &s->model->file.config, error);
-    if (status == VIT_OK) status = explainer_of(&e, s, error);
-    if (status == VIT_OK) status = normalise(&image, s, pixels, o->values, error);
+    if (status == VIT_OK) status = vit_session_explainer(&e, s, error);
+    if (status == VIT_OK) status = vit_session_image(&image, s, pixels, o->values, error);
     if (status != VIT_OK) return status;
     status = vit_map_make(map, e, image, o, error);
     if (status == VIT_OK)
@@ -116,8 +114,8 @@ vit_status vit_map_curves(vit_session *s, const uint8_t *pixels, const vit_map *
     if (map->class_index >= c->classes)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "a map of class %zu, the model has %zu",
                         map->class_index, c->classes);
-    vit_status status = explainer_of(&e, s, error);
-    if (status == VIT_OK) status = normalise(&image, s, pixels, map->input, error);
+    vit_status status = vit_session_explainer(&e, s, error);
+    if (status == VIT_OK) status = vit_session_image(&image, s, pixels, map->input, error);
     if (status != VIT_OK) return status;
     status = fill_curves(curves, e, image, map, error);
     vit_free(image);
@@ -171,8 +169,8 @@ vit_status vit_explain_layers(vit_session *s, const uint8_t *pixels, const float
     VIT_ENTRY;
     layers t = {.callback = callback, .user = user};
     float *image = NULL;
-    vit_status status = explainer_of(&t.explainer, s, error);
-    if (status == VIT_OK) status = normalise(&image, s, pixels, values, error);
+    vit_status status = vit_session_explainer(&t.explainer, s, error);
+    if (status == VIT_OK) status = vit_session_image(&image, s, pixels, values, error);
     if (status == VIT_OK) status = call_layers(&t, image, logits, error);
     vit_free(t.attention);
     vit_free(t.logits);
@@ -210,8 +208,9 @@ vit_status vit_explain_page(vit_session *s, const uint8_t *pixels, const vit_pag
     vit_bytes bytes = {0};
     float *image = NULL;
     *html = (vit_buffer){0};
-    vit_status status = explainer_of(&call.explainer, s, error);
-    if (status == VIT_OK) status = normalise(&image, s, pixels, call.options->values, error);
+    vit_status status = vit_session_explainer(&call.explainer, s, error);
+    if (status == VIT_OK)
+        status = vit_session_image(&image, s, pixels, call.options->values, error);
     if (status != VIT_OK) return status;
     call.image = image;
     status = vit_page_make(&bytes, &call, error);

@@ -14,7 +14,7 @@ enum { MOST_NUMBERS = 256 };
 
 typedef struct settings {
     vit_model_choice from;
-    const char *method, *class_name, *head, *query, *out, *layers, *heads;
+    const char *method, *class_name, *head, *query, *out, *matrices, *layers, *heads;
     vit_optional layer;
     uint64_t threads, steps, seed;
     double discard;
@@ -62,6 +62,10 @@ static const vit_option options[] = {
              "side by side; .npy: the numbers; .json; or .html: a\n"
              "page to explore layers, heads and patches in a browser.\n"
              "For several pictures, % stands for the name: maps/%.png"},
+    {VIT_OPTION(TEXT, "matrices", matrices, "FILE.npz|DIR"),
+     .help = "every matrix of the answer: z, Q, K, V, S, P, O of each\n"
+             "layer and head, class token included; for NumPy, or as\n"
+             "tables, NAME.csv, into a directory. % as for --out"},
     {VIT_FLAG("json", json), .help = "write maps to standard output, one object a line"},
     {VIT_FLAG("faithful", faithful), .help =
                                          "compare the methods with each other and with a random\n"
@@ -87,6 +91,8 @@ static const vit_command command = {
              "      heads of the last layer, and what speaks for the answer, over the picture\n"
              "  vit-explain --method rollout --json scans/*.png\n"
              "      a map a line, for another program\n"
+             "  vit-explain --matrices nine.npz nine.png\n"
+             "      Q, K, V, softmax(Q K^T scale) of every layer and head, for numpy.load\n"
              "  vit-explain --method rollout,relevance --faithful cat.png\n"
              "      which of them shows better what the answer comes from\n",
     .operands = "PICTURE",
@@ -308,6 +314,18 @@ static vit_status make_maps(const explainer *e, const char *name, const char *ou
     return status;
 }
 
+/* The file or directory that --matrices names for this picture. */
+static vit_status write_matrices(const explainer *e, const char *name, vit_error *error) {
+    char *out = vit_out_file(e->settings->matrices, name);
+    vit_answer_matrices matrices = {0};
+    if (!out) return vit_fail_memory(error, "a file's name", 0);
+    vit_status status = vit_explain_matrices(e->session, e->pixels, e->values, &matrices, error);
+    if (status == VIT_OK) status = vit_matrices_save(&matrices, out, error);
+    vit_matrices_clear(&matrices);
+    vit_free(out);
+    return status;
+}
+
 static vit_status explain(const explainer *e, const char *name, vit_error *error) {
     const vit_picture picture = {.name = name};
     const char *warning;
@@ -315,6 +333,9 @@ static vit_status explain(const explainer *e, const char *name, vit_error *error
         vit_prepare_values(e->session, &picture, 0, e->pixels, e->values, &warning, error);
     if (status != VIT_OK) return status;
     if (warning) vit_say(&command, "%s", warning);
+    if (e->settings->matrices) status = write_matrices(e, name, error);
+    const settings *s = e->settings;
+    if (status != VIT_OK || (s->matrices && !s->out && !s->json && !s->faithful)) return status;
     if (!e->settings->out) return make_maps(e, name, NULL, error);
     char *out = vit_out_file(e->settings->out, name);
     if (!out) return vit_fail_memory(error, "a file's name", 0);
@@ -373,8 +394,10 @@ static const char *contradiction(const explainer *e, int pictures) {
     const settings *s = e->settings;
     bool known = false;
     if (pictures == 0) return "no picture is named: give PICTURE...";
-    if (!s->out && !s->json && !s->faithful)
-        return "nothing is to be written: give --out FILE, --json or --faithful";
+    if (!s->out && !s->json && !s->faithful && !s->matrices)
+        return "nothing is to be written: give --out FILE, --matrices, --json or --faithful";
+    if (s->matrices && pictures > 1 && !strchr(s->matrices, '%'))
+        return "--matrices for several pictures needs a % for their names, as in %.npz";
     for (size_t i = 0; i < sizeof endings / sizeof endings[0] && s->out; i++)
         known = known || vit_has_ending(s->out, endings[i]);
     if (s->out && !known) return "--out FILE ends in .png, .npy, .json or .html";
@@ -407,7 +430,8 @@ int main(int argc, char **argv) {
         e.methods[e.method_count++] = VIT_METHOD_RANDOM;
     const char *wrong = contradiction(&e, argc - 1);
     if (wrong) return vit_say_usage(&command, "%s", wrong);
-    if (vit_out_check(s.out, argc - 1, argv + 1, &error) != VIT_OK)
+    if (vit_out_check(s.out, argc - 1, argv + 1, &error) != VIT_OK ||
+        vit_out_check(s.matrices, argc - 1, argv + 1, &error) != VIT_OK)
         return vit_say_usage(&command, "%s", error.message);
     exit_status = run(&e, argc - 1, argv + 1);
     vit_free(e.pixels);

@@ -1,3 +1,11 @@
+/* Names here, and in the formula head = softmax(Q K^T scale) V = P V, P = softmax(S):
+ *
+ *     q, k, v   Q, K, V, rows with strides of their own
+ *     p         first S = Q K^T scale (rows_by_keys), then, in the same memory, P (weigh)
+ *     o         P V, the heads side by side: cat(head_1 ... head_h)
+ *     d_o, dp   the gradients of o and of P; r->ds that of Q K^T; dq, dk, dv those of Q, K, V
+ *
+ * vit/lecture/passes.c:attention_forward is the formula line by line, with the same bits. */
 #include "vit/ops/attention.h"
 #include "vit/base/size.h"
 #include "vit/ops/gemm/gemm.h"
