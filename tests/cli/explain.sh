@@ -47,6 +47,9 @@ check "or a table each" vit-explain --matrices tables "$picture"
 check "by token" grep -q '^class,' "tables/layer0.head0.P.csv"
 check "with the names of tokens above" sh -c "head -n 1 tables/layer0.head0.P.csv |
     grep -q '^,class,\"0,0\",\"0,1\"'"
+vit-explain --method attention,relevance --head mean --out two.png "$picture" >out 2>&1
+check "a long caption has two lines" holds \
+    'int.from_bytes(open("two.png", "rb").read()[20:24], "big") == 168 + 13 + 9'
 check "several pictures need a %" explains 2 "needs a %" --matrices x.npz "$picture" "$picture"
 vit-explain --method attention --out heads.npy "$picture" >out 2>&1
 vit-explain --method attention --head 3 --out head.npy "$picture" >>out 2>&1

@@ -15,6 +15,7 @@
 
 /* Below each panel of several that have names, with the name in the middle of its height. */
 #define CAPTION ((size_t)13)
+#define LINE ((size_t)9) /* more for each further line of it */
 
 /* A canvas of panels, each as large as the enlarged picture. */
 typedef struct canvas {
@@ -41,12 +42,17 @@ static void colour_of(uint8_t rgb[3], float share) {
     }
 }
 
+/* Pixels of a panel for one of the picture. */
+static size_t scale_of(const vit_config *c, size_t side) {
+    return vit_max(1, vit_ceil_div(side, vit_max(c->width, c->height)));
+}
+
 static vit_status canvas_new(canvas *out, const vit_config *c, const uint8_t *pixels, size_t panels,
                              size_t side, size_t caption, vit_error *error) {
     size_t across = 1;
     while (panels > 1 && across < panels && 2 * across * across < 3 * panels) across++;
     const size_t rows = vit_ceil_div(panels, across);
-    const size_t scale = vit_max(1, vit_ceil_div(side, vit_max(c->width, c->height)));
+    const size_t scale = scale_of(c, side);
     *out = (canvas){.config = c,
                     .pixels = pixels,
                     .scale = scale,
@@ -81,17 +87,47 @@ static void draw_picture(const canvas *c, size_t panel) {
             picture_at(c, at(c, panel, y, x), y, x);
 }
 
-/* Writes below a panel what it shows, the end of the text where it does not fit; number: of a head,
- * or -1. */
+/* What a panel shows; number: of a head, or -1. */
+static void caption_of(char words[96], const char *text, int number) {
+    if (number < 0)
+        snprintf(words, 96, "%s", text);
+    else
+        snprintf(words, 96, "%s, head %d", text, number);
+}
+
+/* Characters of the first line of at most `most`: up to the last space that fits, if there is one.
+ */
+static size_t first_line(const char *words, size_t most) {
+    const size_t all = strlen(words);
+    if (all <= most) return all;
+    for (size_t n = most; n > 0; n--)
+        if (words[n] == ' ') return n;
+    return vit_max(1, most);
+}
+
+static size_t count_lines(const char *words, size_t most) {
+    size_t lines = 0;
+    for (; *words; lines++) {
+        words += first_line(words, most);
+        while (*words == ' ') words++;
+    }
+    return lines;
+}
+
+/* Writes below a panel what it shows, in as many lines as it takes. */
 static void write_caption(const canvas *c, size_t panel, const char *text, int number) {
     const size_t below = c->config->height * c->scale, side = c->config->width * c->scale;
+    size_t y = below + (CAPTION - VIT_GLYPH_HEIGHT + 1) / 2;
     char words[96];
-    if (c->caption == 0) return;
-    const int length = number < 0 ? snprintf(words, sizeof words, "%s", text)
-                                  : snprintf(words, sizeof words, "%s, head %d", text, number);
-    const size_t most = side / VIT_GLYPH_WIDTH, all = (size_t)length;
-    vit_lettering_draw(at(c, panel, below + (c->caption - VIT_GLYPH_HEIGHT + 1) / 2, 0), c->width,
-                       side, words + (all > most ? all - most : 0), 32);
+    caption_of(words, text, number);
+    for (const char *at_word = words; c->caption > 0 && *at_word; y += LINE) {
+        char line[96];
+        const size_t length = first_line(at_word, side / VIT_GLYPH_WIDTH);
+        snprintf(line, sizeof line, "%.*s", (int)length, at_word);
+        vit_lettering_draw(at(c, panel, y, 0), c->width, side, line, 32);
+        at_word += length;
+        while (*at_word == ' ') at_word++;
+    }
 }
 
 /* The values that get the darkest and the brightest colour: the smallest, or 0 if that is smaller,
@@ -157,6 +193,18 @@ static vit_status draw_all(const canvas *c, const vit_map *maps, size_t count, v
     return status;
 }
 
+/* The height of the captions below panels of this many pixels across. */
+static size_t caption_height(const vit_map *maps, size_t count, size_t width) {
+    size_t lines = 1;
+    for (size_t i = 0; i < count; i++) {
+        char words[96];
+        const size_t heads = panels_of(&maps[i]);
+        caption_of(words, maps[i].name, heads > 1 ? (int)heads - 1 : -1);
+        lines = vit_max(lines, count_lines(words, width / VIT_GLYPH_WIDTH));
+    }
+    return CAPTION + (lines - 1) * LINE;
+}
+
 /* The canvas as PNG, unless drawing failed with `status`; frees it. */
 static vit_status encode(vit_bytes *png, canvas *c, vit_status status, vit_error *error) {
     if (status == VIT_OK) status = vit_png_write(png, c->rgb, c->width, c->height, 3, error);
@@ -178,9 +226,10 @@ vit_status vit_draw_maps(vit_bytes *png, const vit_config *config, const uint8_t
     }
     if (panels == 0) return vit_fail(error, VIT_ERROR_ARGUMENT, "no map to draw");
     const bool alone = panels == 1;
+    const size_t width = config->width * scale_of(config, SIDE_OF_MANY);
     vit_status status =
         canvas_new(&c, config, pixels, alone ? 1 : panels + 1, alone ? SIDE_ALONE : SIDE_OF_MANY,
-                   !alone && is_named ? CAPTION : 0, error);
+                   !alone && is_named ? caption_height(maps, count, width) : 0, error);
     if (status != VIT_OK) return status;
     return encode(png, &c, draw_all(&c, maps, count, error), error);
 }
