@@ -36,7 +36,8 @@ run 2 "" 'did you mean the key "rms_norm"' vit-train --data digits --set norm=RM
     "$tree"/vit/cli/*/vit-*.c >names
 for program in vit-train vit-classify vit-read vit-evaluate vit-info vit-convert vit-report \
     vit-bench vit-search vit-pack vit-verify vit-explain; do
-    $program --help | sed -n 's/^  --\([a-z][a-z-]*\).*/\1/p' | grep -vx -e help -e version | sort >helped
+    $program --help | sed -n 's/^  --\([a-z][a-z-]*\).*/\1/p' |
+        grep -vx -e help -e version | sort >helped
     sed -n "s/^$program //p" names | sort >named
     check "$program's options are known to the others" cmp helped named
 done

@@ -192,7 +192,8 @@ check "in Chromium: a page of two recipes" \
     python3 "$tests/support/chromium.py" groups.html \
     'is=document.querySelectorAll(".runs .summary").length == 2' \
     'is=document.querySelectorAll("#curves path").length > 5' size=390x844 dark
-check "a training that is there twice" sh -c "vit-report u.jsonl u.jsonl 2>&1 | grep -q 'one training twice'"
+check "a training that is there twice" \
+    sh -c "vit-report u.jsonl u.jsonl 2>&1 | grep -q 'one training twice'"
 check "as JSON, with --minutes for both" sh -c "$train --minutes .1 --seeds 0,1 --json \
     --out m.safetensors 2>said | tail -n 1 >table && python3 -c '
 import json
