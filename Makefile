@@ -501,7 +501,7 @@ AT_LIB    = $(DESTDIR)$(LIBDIR)
 NAMES     = $(notdir $(PROGRAMS))
 # What a user of the library includes.
 HEADERS   = vit/vit.h vit/cluster.h vit/tensors.h vit/maps.h vit/texts.h vit/teach.h \
-  vit/labels.h vit/words.h vit/reliance.h vit/compare.h
+  vit/labels.h vit/words.h vit/reliance.h vit/reports.h
 AT_BASH   = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 AT_ZSH    = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 AT_FISH   = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d

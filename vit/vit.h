@@ -422,42 +422,6 @@ VIT_API vit_status vit_evaluate(const vit_model *model, const vit_evaluate_optio
                                 vit_evaluation *result, vit_error *error);
 VIT_API void vit_evaluation_clear(vit_evaluation *result);
 
-/* ---- a training as a page -------------------------------------------------------------------- */
-
-typedef struct vit_report_options {
-    const char *log; /* the log of a training: JSON lines, as vit-train --log writes them */
-    const char *out; /* the page: one self-contained HTML file. An existing file that is not such a
-                        page is not replaced: VIT_ERROR_MISMATCH */
-    const char *model, *config; /* a model whose first-layer weights are shown, and its config if it
-                                   is published weights; or NULL */
-    /* with model: the data for its confusion matrix and its worst mistakes; or NULL */
-    const char *data, *class_column; /* the latter as in vit_train_options */
-    vit_split split;
-    int threads;     /* 0: OMP_NUM_THREADS where it is set, else as many as the process may use */
-    const char *cpu; /* as in vit_session_options */
-    vit_note *note;  /* NULL: notes are dropped */
-    void *user;
-} vit_report_options;
-
-/* Writes a page about a training from its log. vit_train writes the same page itself when its
- * options name a report; from a log it has no pictures without a model and data. */
-VIT_API vit_status vit_write_report(const vit_report_options *options, vit_error *error);
-
-/* What the log of a training says of its outcome. Shares of right answers, 0..1; NaN: none. */
-typedef struct vit_log_summary {
-    char preset[64], data[256]; /* names, cut to fit */
-    /* all that the model depends on but the seed, as JSON: two trainings of one recipe have the
-     * same text. NULL: the log does not say it */
-    char *recipe;
-    uint64_t seed;               /* 0 without a recipe */
-    uint64_t step, steps;        /* done, and of the whole schedule */
-    double best_top1, last_top1; /* of the held-back pictures: best epoch, last epoch */
-    double test_top1;
-} vit_log_summary;
-/* *out is freed by vit_log_summary_clear. FORMAT, naming the line, for what is no log. */
-VIT_API vit_status vit_read_log(vit_log_summary *out, const char *path, vit_error *error);
-VIT_API void vit_log_summary_clear(vit_log_summary *summary);
-
 /* ---- built-in data --------------------------------------------------------------------------- */
 
 /* Draws picture `index` of the set with this seed: pixels [28][28], white on black. Returns its

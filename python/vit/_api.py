@@ -273,36 +273,6 @@ class vit_evaluation(Structure):
     ]
 
 
-class vit_report_options(Structure):
-    _fields_ = [
-        ("log", c_char_p),
-        ("out", c_char_p),
-        ("model", c_char_p),
-        ("config", c_char_p),
-        ("data", c_char_p),
-        ("class_column", c_char_p),
-        ("split", c_int),
-        ("threads", c_int),
-        ("cpu", c_char_p),
-        ("note", vit_note),
-        ("user", c_void_p),
-    ]
-
-
-class vit_log_summary(Structure):
-    _fields_ = [
-        ("preset", c_char * 64),
-        ("data", c_char * 256),
-        ("recipe", c_char_p),
-        ("seed", c_uint64),
-        ("step", c_uint64),
-        ("steps", c_uint64),
-        ("best_top1", c_double),
-        ("last_top1", c_double),
-        ("test_top1", c_double),
-    ]
-
-
 class vit_event(Structure):
     _fields_ = [
         ("kind", c_int),
@@ -744,6 +714,36 @@ class vit_abstain_figures(Structure):
     ]
 
 
+class vit_report_options(Structure):
+    _fields_ = [
+        ("log", c_char_p),
+        ("out", c_char_p),
+        ("model", c_char_p),
+        ("config", c_char_p),
+        ("data", c_char_p),
+        ("class_column", c_char_p),
+        ("split", c_int),
+        ("threads", c_int),
+        ("cpu", c_char_p),
+        ("note", vit_note),
+        ("user", c_void_p),
+    ]
+
+
+class vit_log_summary(Structure):
+    _fields_ = [
+        ("preset", c_char * 64),
+        ("data", c_char * 256),
+        ("recipe", c_char_p),
+        ("seed", c_uint64),
+        ("step", c_uint64),
+        ("steps", c_uint64),
+        ("best_top1", c_double),
+        ("last_top1", c_double),
+        ("test_top1", c_double),
+    ]
+
+
 class vit_run_groups(Structure):
     _fields_ = [
         ("runs", c_size_t),
@@ -806,9 +806,6 @@ FUNCTIONS = {
     "vit_evaluate": (c_int, [c_void_p, POINTER(vit_evaluate_options), POINTER(vit_evaluation),
         POINTER(vit_error)]),
     "vit_evaluation_clear": (None, [POINTER(vit_evaluation)]),
-    "vit_write_report": (c_int, [POINTER(vit_report_options), POINTER(vit_error)]),
-    "vit_read_log": (c_int, [POINTER(vit_log_summary), c_char_p, POINTER(vit_error)]),
-    "vit_log_summary_clear": (None, [POINTER(vit_log_summary)]),
     "vit_draw_digit": (c_uint8, [POINTER(c_uint8), c_uint64, c_uint32]),
     "vit_preset_key": (c_char_p, [c_char_p, c_bool]),
     "vit_preset_json": (c_char_p, [c_size_t, POINTER(c_char_p)]),
@@ -918,6 +915,9 @@ FUNCTIONS = {
     "vit_prediction_set": (c_size_t, [c_void_p, POINTER(c_float), POINTER(c_size_t)]),
     "vit_abstain_thresholds": (c_int, [POINTER(c_double), POINTER(vit_abstain_figures),
         c_void_p, c_double, c_bool, POINTER(vit_error)]),
+    "vit_write_report": (c_int, [POINTER(vit_report_options), POINTER(vit_error)]),
+    "vit_read_log": (c_int, [POINTER(vit_log_summary), c_char_p, POINTER(vit_error)]),
+    "vit_log_summary_clear": (None, [POINTER(vit_log_summary)]),
     "vit_group_runs": (c_int, [POINTER(vit_run_groups), POINTER(vit_log_summary), c_size_t,
         POINTER(vit_error)]),
     "vit_run_groups_clear": (None, [POINTER(vit_run_groups)]),

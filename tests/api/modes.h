@@ -11,6 +11,7 @@
 #include "vit/formats/sha256.h"
 #include "vit/labels.h"
 #include "vit/maps.h"
+#include "vit/reports.h"
 #include "vit/teach.h"
 #include "vit/texts.h"
 #include "vit/words.h"

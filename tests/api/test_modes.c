@@ -4,6 +4,7 @@
  * does not link. */
 #include "tests/api/modes.h"
 #include "tests/api/modes_reliance.h"
+#include "tests/api/modes_reports.h"
 
 /* ---- names, numbers ---- */
 

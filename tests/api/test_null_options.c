@@ -4,6 +4,7 @@
 #include "vit/base/sys.h"
 #include "vit/labels.h"
 #include "vit/maps.h"
+#include "vit/reports.h"
 #include "vit/teach.h"
 #include "vit/texts.h"
 #include "vit/words.h"

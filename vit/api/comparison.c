@@ -1,9 +1,10 @@
-/* vit/compare.h: several trainings by their recipes, and a page of them. */
+/* vit/reports.h: several trainings by their recipes, and a page of them. */
+#include "vit/base/fpmode.h"
 #include "vit/base/sys.h"
-#include "vit/compare.h"
 #include "vit/formats/json_out.h"
 #include "vit/report/compare.h"
 #include "vit/report/groups.h"
+#include "vit/reports.h"
 
 #include <stdio.h>
 
@@ -37,6 +38,7 @@ static vit_status name_groups(vit_run_groups *g, char *const *recipes, vit_error
 
 vit_status vit_group_runs(vit_run_groups *out, const vit_log_summary *runs, size_t count,
                           vit_error *error) {
+    VIT_ENTRY;
     char **recipes = vit_alloc(count, sizeof *recipes);
     *out = (vit_run_groups){.runs = count, .group = vit_alloc(count, sizeof *out->group)};
     vit_status status =
@@ -86,6 +88,7 @@ static vit_status write_page(const vit_comparison_options *o, const vit_log *log
 }
 
 vit_status vit_write_comparison(const vit_comparison_options *options, vit_error *error) {
+    VIT_ENTRY;
     const vit_comparison_options none = {0}, *o = options ? options : &none;
     if (!o->logs || o->count < 2 || !o->out)
         return vit_fail(error, VIT_ERROR_ARGUMENT,

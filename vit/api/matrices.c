@@ -123,6 +123,7 @@ static void look(const vit_seen *seen, void *context) {
 
 vit_status vit_explain_matrices(vit_session *s, const uint8_t *pixels, const float *values,
                                 vit_answer_matrices *out, vit_error *error) {
+    VIT_ENTRY;
     const vit_config *config = &s->model->file.config;
     vit_explainer *e;
     float *image = NULL;
@@ -206,6 +207,7 @@ static vit_status save_tables(const vit_answer_matrices *m, const char *path, vi
 }
 
 vit_status vit_matrices_save(const vit_answer_matrices *m, const char *path, vit_error *error) {
+    VIT_ENTRY;
     if (!vit_has_ending(path, ".npz")) return save_tables(m, path, error);
     vit_tensor *tensors = vit_alloc(m->count, sizeof *tensors);
     if (!tensors) return vit_fail_memory(error, "matrices", m->count * sizeof *tensors);

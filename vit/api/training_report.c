@@ -5,6 +5,7 @@
 #include "vit/report/log.h"
 #include "vit/report/report.h"
 #include "vit/weights/published.h"
+#include "vit/reports.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include "vit/base/sys.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/runs.h"
-#include "vit/compare.h"
+#include "vit/reports.h"
 
 typedef struct settings {
     vit_model_choice from;

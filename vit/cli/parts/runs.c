@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
-#include "vit/compare.h"
+#include "vit/reports.h"
 
 /* What is compared: its name in JSON, its heading, and where it stands. */
 static const struct figure {

@@ -4,6 +4,7 @@
 #define VIT_CLI_PARTS_RUNS_H
 
 #include "vit/cli/parts/program.h"
+#include "vit/reports.h"
 
 typedef struct vit_run {
     const char *name; /* of its log or its model */

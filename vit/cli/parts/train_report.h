@@ -4,6 +4,7 @@
 
 #include "vit/cli/parts/program.h"
 #include "vit/cli/parts/progress.h"
+#include "vit/reports.h"
 
 typedef struct vit_train_report {
     const vit_command *command;
