@@ -137,12 +137,10 @@ vit_status vit_explain_matrices(vit_session *s, const uint8_t *pixels, const flo
     out->grid_rows = config->height / config->patch;
     out->grid_columns = out->grid_rows > 0 ? patches / out->grid_rows : patches;
     collection c = {.out = out, .explainer = e, .error = error};
-    const vit_fpmode host = vit_fpmode_enter();
     status = vit_explainer_forward(e, image, look, &c, error);
     if (c.status != VIT_OK) status = c.status;
     if (status == VIT_OK)
         add(&c, "logits", 1, config->classes, e->state.head.logits, config->classes, false);
-    vit_fpmode_leave(host);
     vit_free(image);
     if (status == VIT_OK) status = c.status;
     if (status != VIT_OK) vit_matrices_clear(out);
