@@ -245,6 +245,10 @@ $(BUILD)/obj/vit/kernels/%_avx512vnni.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-ma
   -mavx512vl -mavx512bw -mavx512dq -mavx512vnni -mavx2 -mfma -mprefer-vector-width=512)
 $(BUILD)/obj/vit/kernels/%_avxvnni.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx2 -mfma -mavxvnni)
 
+$(BUILD)/obj/vit/kernels/%_amx.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx512f \
+  -mavx512vl -mavx512bw -mavx512dq -mavx512bf16 -mavx2 -mfma -mamx-tile -mamx-int8 -mamx-bf16 \
+  -mprefer-vector-width=512)
+
 SDOT = -march=armv8.2-a+dotprod
 ARM64 := $(or $(findstring aarch64,$(TRIPLE)),$(findstring arm64,$(TRIPLE)))
 $(BUILD)/obj/vit/kernels/%_neondot.o: EXTRA = $(KERNEL_FLAGS) $(if $(ARM64),$(SDOT))

@@ -15,6 +15,7 @@ typedef enum vit_cpu {
     VIT_CPU_AVX2,       /* AVX2, FMA */
     VIT_CPU_AVX512,     /* AVX-512 F, VL, BW, DQ */
     VIT_CPU_AVX512BF16, /* and BF16 */
+    VIT_CPU_AMX,        /* and AMX TILE, BF16, INT8 */
     VIT_CPU_COUNT,
 } vit_cpu;
 

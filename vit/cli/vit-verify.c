@@ -224,6 +224,7 @@ static bool is_there(vit_cpu cpu) {
     case VIT_CPU_AVX2:
     case VIT_CPU_AVX512:
     case VIT_CPU_AVX512BF16:
+    case VIT_CPU_AMX:
         return true;
     case VIT_CPU_NEON: /* the only ones of their kinds that are above scalar */
     case VIT_CPU_SIMD128:

@@ -118,6 +118,13 @@ typedef enum vit_stored {
     VIT_STORED_COUNT,
 } vit_stored;
 
+/* The largest tile that suits the registers and the first-level cache of an instruction set: TILE_*
+ * in its v16_*.h. */
+typedef struct vit_tile_size {
+    size_t rows, cols;
+    size_t depth; /* words of k in one call of gemm_tiles; longer k is cut into blocks */
+} vit_tile_size;
+
 /* Matrix products in one precision (vit/ops/precision.h): of floats, or of numbers rounded to
  * bfloat16 (to nearest, ties to even) with sums in float32, or of integers of 8 bits with sums in
  * integers of 32 bits. Two bfloat16 numbers of adjacent k, the first in the lower half, make a
@@ -156,14 +163,15 @@ typedef struct vit_product_kernels {
      */
     void (*quantise)(float *words, float *scale, const float *x, size_t n);
     size_t a_words; /* 2 where the numbers of A are widened to 16 bits, else 1 */
-} vit_product_kernels;
 
-/* The largest tile that suits the registers and the first-level cache of an instruction set: TILE_*
- * in its v16_*.h. */
-typedef struct vit_tile_size {
-    size_t rows, cols;
-    size_t depth; /* words of k in one call of gemm_tiles; longer k is cut into blocks */
-} vit_tile_size;
+    /* By AMX, else no rows: the tile, in place of that of the table. A is then read word by word
+     * along its rows (a_col == 1), and `turn` packs an A that is stored as [k][m]. */
+    vit_tile_size tile;
+    /* to[j][i] = the pair of from[2 i][j] and from[2 i + 1][j], rows to_row and from_row apart;
+     * from: [rows][n]. Rows of `to` are filled up to whole vectors with +0. */
+    void (*turn)(float *to, size_t to_row, const float *from, size_t from_row, size_t rows,
+                 size_t n);
+} vit_product_kernels;
 
 /* For `largest`: the pixels of a 3x3 pooling window, and the place where none is above 0. */
 #define VIT_LARGEST_ROWS 9
@@ -310,15 +318,17 @@ const vit_kernels *vit_kernels_simd128(void);
 const vit_kernels *vit_kernels_avx2(void);
 const vit_kernels *vit_kernels_avx512(void);
 const vit_kernels *vit_kernels_avx512bf16(void);
+const vit_kernels *vit_kernels_amx(void);
 
 /* Products of bfloat16 by VDPBF16PS (all functions NULL where the compiler cannot make them), and
  * the same bits in plain C. */
-extern const vit_product_kernels vit_pairs_avx512bf16, vit_pairs_reference;
+extern const vit_product_kernels vit_pairs_avx512bf16, vit_pairs_amx, vit_pairs_reference;
 
 /* Products of 8-bit integers, all with the same results; those with VNNI are for processors that
  * have VPDPBUSD for registers of 256 or 512 bits (vit/base/cpu.h). Functions are NULL where the
  * compiler cannot make them. */
 extern const vit_product_kernels vit_quads_scalar, vit_quads_neon, vit_quads_simd128,
-    vit_quads_avx2, vit_quads_avxvnni, vit_quads_avx512, vit_quads_avx512vnni;
+    vit_quads_avx2, vit_quads_avxvnni, vit_quads_avx512, vit_quads_avx512vnni,
+    vit_quads_amx;
 
 #endif

@@ -33,6 +33,14 @@ const vit_kernels *vit_kernels_avx512bf16(void) {
     return has_vnni() ? &with_vnni : &table;
 }
 
+/* The same table with products by AMX, from kernels_bf16_amx.c and kernels_int8_amx.c. */
+const vit_kernels *vit_kernels_amx(void) {
+    static const vit_kernels table = VIT_KERNEL_TABLE(
+        VIT_CPU_AMX, [VIT_PRECISION_F32] = &floats, [VIT_PRECISION_BF16] = &vit_pairs_amx,
+        [VIT_PRECISION_INT8] = &vit_quads_amx);
+    return vit_pairs_amx.gemm_tiles && vit_quads_amx.gemm_tiles ? &table : NULL;
+}
+
 #else
 
 const vit_kernels *vit_kernels_avx512(void) {
@@ -40,6 +48,10 @@ const vit_kernels *vit_kernels_avx512(void) {
 }
 
 const vit_kernels *vit_kernels_avx512bf16(void) {
+    return NULL;
+}
+
+const vit_kernels *vit_kernels_amx(void) {
     return NULL;
 }
 

@@ -19,6 +19,12 @@ static inline const vit_product_kernels *vit_products_of(const vit_exec *exec) {
     return exec->kernels->products[exec->precision];
 }
 
+/* Its tile. */
+static inline const vit_tile_size *vit_tile_of(const vit_exec *exec) {
+    const vit_product_kernels *inner = vit_products_of(exec);
+    return inner->tile.rows > 0 ? &inner->tile : &exec->kernels->tile;
+}
+
 /* How many threads to use for this many multiply-adds: at least 1, at most exec->threads. */
 int vit_exec_threads(const vit_exec *exec, size_t multiply_adds);
 

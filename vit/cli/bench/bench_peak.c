@@ -73,6 +73,25 @@ PROBE_512(probe_avx512vnni, "avx512f,avx512vnni", __m512i, _mm512_set1_epi32(1),
 PROBE_512(probe_wide_avx512, "avx512f,avx512bw", __m512i, _mm512_set1_epi32(1), WIDE_STEP_512)
 PROBE_256(probe_avxvnni, "avx2", __m256i, _mm256_set1_epi32(1), VEX_QUAD_STEP)
 PROBE_256(probe_wide_avx2, "avx2", __m256i, _mm256_set1_epi32(1), WIDE_STEP)
+
+/* Products of tiles: four sums, of 16 x 16 x 64 numbers each. A round is two of them. */
+#define PROBE_AMX(name, step)                                                                 \
+    __attribute__((target("amx-tile,amx-int8,amx-bf16"))) static void name(uint64_t rounds) { \
+        static const struct {                                                                 \
+            uint8_t palette, others[15];                                                      \
+            uint16_t colsb[16];                                                               \
+            uint8_t rows[16];                                                                 \
+        } g = {1, {0}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};   \
+        __asm__ volatile("" ::"r"(&g) : "memory");                                            \
+        _tile_loadconfig(&g);                                                                 \
+        for (uint64_t n = 0; n < rounds; n += 1) {                                            \
+            step(0, 4, 6);                                                                    \
+            step(1, 4, 7);                                                                    \
+        }                                                                                     \
+        _tile_release();                                                                      \
+    }
+PROBE_AMX(probe_amx_int8, _tile_dpbssd)
+PROBE_AMX(probe_amx_bf16, _tile_dpbf16ps)
 #endif
 
 static void probe_scalar(uint64_t rounds) {
@@ -106,6 +125,7 @@ static measure measure_of_floats(vit_cpu cpu) {
         return (measure){probe_avx2, 8, 12};
     case VIT_CPU_AVX512:
     case VIT_CPU_AVX512BF16:
+    case VIT_CPU_AMX:
         return (measure){probe_avx512, 16, 24};
     case VIT_CPU_SCALAR:
     case VIT_CPU_NEON:
@@ -122,6 +142,8 @@ static measure measure_of_integers(vit_cpu cpu) {
     case VIT_CPU_AVX2:
         return vnni ? (measure){probe_avxvnni, 32, 12} : (measure){probe_wide_avx2, 16, 12};
     case VIT_CPU_AVX512:
+    case VIT_CPU_AMX:
+        return (measure){probe_amx_int8, 4096, 8};
     case VIT_CPU_AVX512BF16:
         return vnni ? (measure){probe_avx512vnni, 64, 24} : (measure){probe_wide_avx512, 32, 24};
     case VIT_CPU_SCALAR:
@@ -136,7 +158,8 @@ static measure measure_of_integers(vit_cpu cpu) {
 static measure measure_of(vit_cpu cpu, vit_precision precision) {
     switch (precision) {
     case VIT_PRECISION_BF16:
-        return (measure){probe_bf16, 32, 24};
+        return cpu == VIT_CPU_AMX ? (measure){probe_amx_bf16, 2048, 8}
+                                  : (measure){probe_bf16, 32, 24};
     case VIT_PRECISION_INT8:
         return measure_of_integers(cpu);
     case VIT_PRECISION_F32:

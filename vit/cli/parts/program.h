@@ -86,7 +86,7 @@ void vit_say_precision(const vit_command *command, const vit_model_choice *from,
 
 /* A sentence in the notes of a program, which continues it. */
 #define VIT_CPU_NOTE                                                      \
-    "VIT_CPU=scalar|neon|simd128|avx2|avx512|avx512bf16 is the highest\n" \
+    "VIT_CPU=scalar|neon|simd128|avx2|avx512|avx512bf16|amx is the highest\n" \
     "instruction set used"
 
 /* --threads, for a uint64_t `threads` in the settings; 0: not given, all processors. */

@@ -72,7 +72,7 @@ void vit_gemm(const vit_exec *exec, float *c, size_t c_row, size_t m, size_t n, 
                                   .b_row = b.row};
     vit_gemm_product p = {.exec = exec,
                           .inner = vit_products_of(exec),
-                          .plan = vit_gemm_plan_of(&shape, &exec->kernels->tile, (size_t)threads,
+                          .plan = vit_gemm_plan_of(&shape, vit_tile_of(exec), (size_t)threads,
                                                    vit_cpu_cache() / sizeof(float)),
                           .c = c,
                           .c_row = c_row,

@@ -224,7 +224,7 @@ static void pack_as_it_lies(const vit_gemm_product *p, float *to, const vit_gemm
 /* Words q .. q + words - 1 of a tile of A transposed; as many after them are prefetched. */
 static void pack_strip(const vit_gemm_product *p, float *to, const vit_gemm_stage *s, size_t tile,
                        size_t q, size_t words) {
-    const size_t tile_rows = p->exec->kernels->tile.rows, after = s->k0 + q + words;
+    const size_t tile_rows = vit_tile_of(p->exec)->rows, after = s->k0 + q + words;
     const size_t i = vit_first_row(p, tile), numbers = vit_numbers_in(p, s->k0 + q, words);
     const float *from = vit_row_of_a(p, s, i) + q * p->plan.numbers * p->a.col;
     if (after < p->plan.words)
@@ -243,8 +243,21 @@ static void pack_transposed(const vit_gemm_product *p, float *to, const vit_gemm
                        vit_min(step, s->words - q));
 }
 
+/* The same for kernels that read rows of A. */
+static void turn_all(const vit_gemm_product *p, float *to, const vit_gemm_stage *s) {
+    const size_t first = vit_first_row(p, s->tiles.first), step = 16;
+    const size_t rows = vit_first_row(p, s->tiles.end) - first;
+    for (size_t q = 0; q < s->words; q += step) {
+        const float *from = vit_row_of_a(p, s, first) + q * p->plan.numbers * p->a.col;
+        p->inner->turn(to + q, p->plan.packed_row, from, p->a.col,
+                       vit_numbers_in(p, s->k0 + q, vit_min(step, s->words - q)), rows);
+    }
+}
+
 void vit_pack_a(const vit_gemm_product *p, float *to, const vit_gemm_stage *s) {
-    if (vit_is_transposed(p))
+    if (vit_is_transposed(p) && p->inner->turn)
+        turn_all(p, to, s);
+    else if (vit_is_transposed(p))
         pack_transposed(p, to, s);
     else
         pack_as_it_lies(p, to, s);

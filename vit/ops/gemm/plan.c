@@ -109,7 +109,8 @@ static void choose_for_floats(plan *p, const shape *s, const vit_tile_size *tile
         p->pack_b = s->b_made || (b_is_large && is_long && (s->a_transposed || !b_reads_well));
     } else {
         p->pack_a = !s->a_ready && (bad || s->m * s->k > fits->matrix) && s->n > least;
-        p->pack_b = s->b_made || (b_is_large && p->tiles >= TILES_PER_PANEL);
+        const bool b_reads_badly = !s->b_packed && s->b_row % FAR_APART == 0 && p->tiles >= 4;
+        p->pack_b = s->b_made || (b_is_large && (b_reads_badly || p->tiles >= TILES_PER_PANEL));
     }
 }
 
@@ -120,7 +121,8 @@ static void divide_under_b(plan *p, size_t threads) {
     p->bands = p->runs = threads;
     p->groups = 1;
     if (!p->converts) return;
-    p->bands = vit_ceil_div(p->tiles, threads * LOW_TILES) * threads;
+    const size_t low = p->height == 32 ? 1 : LOW_TILES;
+    p->bands = vit_ceil_div(p->tiles, threads * low) * threads;
     p->runs = threads > 1 ? vit_min(threads * RUNS_A_THREAD, p->bands) : 1;
 }
 
@@ -160,8 +162,11 @@ vit_gemm_plan vit_gemm_plan_of(const shape *s, const vit_tile_size *tile, size_t
               .words = converts ? vit_words(s->precision, s->k) : s->k,
               .tiles = vit_ceil_div(s->m, tile->rows),
               .panels = vit_ceil_div(s->n, s->panel)};
+    p.rows = s->m;
     p.height = s->m / p.tiles;
     p.higher = s->m % p.tiles;
+    /* A tile register takes as long with fewer rows, unless they are less than half. */
+    if (tile->rows == 32) p.height = 32, p.higher = 0;
     p.depth = block_depth(p.words, tile->depth);
     p.breadth = p.panels;
     if (p.converts)

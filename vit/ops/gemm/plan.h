@@ -33,7 +33,9 @@ typedef struct vit_gemm_plan {
     bool converts;         /* operands are converted as they are packed */
     size_t words;          /* of k */
     size_t tiles, panels;  /* of C */
-    size_t height, higher; /* rows of a tile; the first `higher` tiles have one more */
+    size_t rows;           /* of C */
+    size_t height, higher; /* rows of a tile; the first `higher` tiles have one more; the last one
+                              may have fewer */
     bool b_stays;          /* else A stays */
     bool pack_a, pack_b;   /* into the thread's room; else it is read where it is */
     size_t depth;          /* words in a block of k; the last block may have fewer */

@@ -57,7 +57,7 @@ static inline vit_range vit_share_of(vit_range r, size_t index, size_t shares) {
 
 /* The row of C that the tile begins with. */
 static inline size_t vit_first_row(const vit_gemm_product *p, size_t tile) {
-    return tile * p->plan.height + vit_min(tile, p->plan.higher);
+    return vit_min(tile * p->plan.height + vit_min(tile, p->plan.higher), p->plan.rows);
 }
 
 /* How many numbers words k0 .. k0 + words - 1 hold: the last word of k may have fewer. */

@@ -7,7 +7,7 @@ static void multiply_rows(const vit_exec *exec, const vit_tiles *products, size_
                           size_t rows, size_t tiles) {
     vit_tiles run = *products;
     run.rows = rows;
-    run.columns = vit_min(exec->kernels->tile.cols, products->columns - j);
+    run.columns = vit_min(vit_tile_of(exec)->cols, products->columns - j);
     run.c += i * run.c_row + j;
     run.a += i * run.a_row;
     run.b += j;
@@ -23,11 +23,11 @@ static void multiply_rows(const vit_exec *exec, const vit_tiles *products, size_
 }
 
 void vit_gemm_small(const vit_exec *exec, const vit_tiles *products) {
-    const vit_kernels *kernels = exec->kernels;
-    const size_t m = products->rows, tiles = vit_ceil_div(m, kernels->tile.rows);
+    const vit_tile_size *tile = vit_tile_of(exec);
+    const size_t m = products->rows, tiles = vit_ceil_div(m, tile->rows);
     if (m == 0) return;
     const size_t height = m / tiles, higher = m % tiles;
-    for (size_t j = 0; j < products->columns; j += kernels->tile.cols) {
+    for (size_t j = 0; j < products->columns; j += tile->cols) {
         for (size_t t = 0, i = 0, at_once; t < tiles; t += at_once) {
             const size_t rows = height + (t < higher);
             at_once = products->count > 1 ? 1 : t < higher ? higher : tiles - higher;

@@ -30,9 +30,9 @@ static vit_operand_a a_of(const vit_gemm_product *p, const vit_gemm_task *t, siz
     const vit_gemm_stage *s = &t->now;
     const size_t i = vit_first_row(p, tile), row = p->plan.packed_row;
     if (!p->plan.pack_a) return (vit_operand_a){vit_row_of_a(p, s, i), p->a.row, p->a.col};
-    if (vit_is_transposed(p))
+    if (vit_is_transposed(p) && !p->inner->turn)
         return (vit_operand_a){t->packed_a + (tile - s->tiles.first) * p->plan.packed_tile, 1,
-                               p->exec->kernels->tile.rows};
+                               vit_tile_of(p->exec)->rows};
     return (vit_operand_a){t->packed_a + (i - vit_first_row(p, s->tiles.first)) * row, row, 1};
 }
 
@@ -71,7 +71,7 @@ static void place(vit_tiles *run, const vit_gemm_product *p, const vit_gemm_task
 
 /* Computes the run, in several parts if a tile of the kernel is narrower than a panel. */
 static void compute_run(const vit_gemm_product *p, vit_tiles *run) {
-    const size_t width = run->columns, tile_cols = p->exec->kernels->tile.cols;
+    const size_t width = run->columns, tile_cols = vit_tile_of(p->exec)->cols;
     for (size_t j = 0; j < width; j += tile_cols) {
         run->columns = vit_min(tile_cols, width - j);
         p->inner->gemm_tiles(run);
@@ -85,7 +85,10 @@ static void compute_run(const vit_gemm_product *p, vit_tiles *run) {
 
 /* How many of the tiles, from the first on, have as many rows as the first. */
 static size_t of_one_height(const vit_gemm_product *p, vit_range tiles) {
-    const size_t end = tiles.first < p->plan.higher ? p->plan.higher : p->plan.tiles;
+    const size_t whole = (p->plan.rows - p->plan.higher) / p->plan.height; /* of them are as high */
+    const size_t end = tiles.first < p->plan.higher ? p->plan.higher
+                       : tiles.first < whole        ? whole
+                                                    : p->plan.tiles;
     return vit_min(tiles.end, end) - tiles.first;
 }
 
@@ -120,8 +123,9 @@ static void sweep_panel(const vit_gemm_product *p, const vit_gemm_task *t, vit_t
                                        vit_min(count * share, now->words - done)};
         place(run, p, t, tiles.first, panel, count);
         run->down = run->rows;
-        run->a_step =
-            plan->pack_a && vit_is_transposed(p) ? plan->packed_tile : run->rows * run->a_row;
+        run->a_step = plan->pack_a && vit_is_transposed(p) && !p->inner->turn
+                          ? plan->packed_tile
+                          : run->rows * run->a_row;
         look_at(&run->ahead[0], run->c + run->rows * p->c_row, p->c_row, run->rows,
                 run->rows * p->c_row, vit_min(count, vit_length(tiles) - 1));
         look_at_b(&run->ahead[1], p, coming, share);
