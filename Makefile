@@ -253,7 +253,7 @@ SDOT = -march=armv8.2-a+dotprod
 ARM64 := $(or $(findstring aarch64,$(TRIPLE)),$(findstring arm64,$(TRIPLE)))
 $(BUILD)/obj/vit/kernels/%_neondot.o: EXTRA = $(KERNEL_FLAGS) $(if $(ARM64),$(SDOT))
 # gcc 12 makes wrong code of this for AArch64 with -O3 (tests/ops/test_bf16.c).
-$(BUILD)/obj/vit/kernels/%_bf16_reference.o: EXTRA = $(if $(ARM64),,$(KERNEL_FLAGS)) \
+$(BUILD)/obj/vit/kernels/%_reference.o: EXTRA = $(if $(ARM64),,$(KERNEL_FLAGS)) \
   $(if $(X86),-mavx2 -mfma)
 
 # stb_image counts on integers that wrap around and, at the end of truncated data, on shifts by more
@@ -443,7 +443,28 @@ $(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(HELP_SRC) $(CLI_
 	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(FAULT_CALLS:%=-Wl,--wrap=%) $(LIBS) \
 	  $(shell pkg-config --libs cmocka)
 
-tests: $(TESTS)
+# Tests and programs with the kernels of AVX-512 and AMX, whose instructions are emulated
+# (tests/support/amx.h), for x86 processors that have AVX2: what is linked first takes the place of
+# the library's. Unrolled and optimised, such kernels would take minutes to compile.
+EMULATED_TESTS = $(if $(X86),$(addprefix $(BUILD)/emulated/,test_bf16 test_attention_bf16 \
+  test_int8 vit-train))
+EMULATED_OBJ = $(patsubst %,$(BUILD)/obj/emulated/kernels_%.o,avx512 avx512bf16 int8_avx512 \
+  int8_avx512vnni bf16_amx int8_amx) $(BUILD)/obj/tests/emulated/cpu.o
+$(BUILD)/obj/emulated/%.o: vit/kernels/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -O1 -g0 -Wno-psabi -mavx2 -mfma -include tests/support/amx.h -MMD -MP \
+	  -MT '$$(BUILD)/obj/emulated/$*.o' -c -o $@ $<
+$(BUILD)/emulated/%: $(BUILD)/obj/tests/ops/%.o $(EMULATED_OBJ) \
+    $(call obj,$(HELP_SRC) $(CLI_SRC)) $(BUILD)/lib/libvit.a
+	@mkdir -p $(@D)
+	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(FAULT_CALLS:%=-Wl,--wrap=%) $(LIBS) \
+	  $(shell pkg-config --libs cmocka)
+$(BUILD)/emulated/vit-train: $(BUILD)/obj/vit/cli/vit-train.o $(EMULATED_OBJ) \
+    $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a
+	@mkdir -p $(@D)
+	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS)
+
+tests: $(TESTS) $(EMULATED_TESTS)
 
 # Programs find the models beside build; those of another directory find this link.
 $(BUILD)/share/vit/models:
@@ -504,8 +525,8 @@ AT_HEADER = $(DESTDIR)$(PREFIX)/include/vit
 AT_LIB    = $(DESTDIR)$(LIBDIR)
 NAMES     = $(notdir $(PROGRAMS))
 # What a user of the library includes.
-HEADERS   = vit/vit.h vit/cluster.h vit/tensors.h vit/maps.h vit/texts.h vit/teach.h \
-  vit/labels.h vit/words.h vit/reliance.h vit/reports.h
+HEADERS   = vit/vit.h vit/precision.h vit/cluster.h vit/tensors.h vit/maps.h vit/texts.h \
+  vit/teach.h vit/labels.h vit/words.h vit/reliance.h vit/reports.h
 AT_BASH   = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 AT_ZSH    = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 AT_FISH   = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d

@@ -10,8 +10,8 @@ import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
 HEADERS = [HERE.parent / "vit" / name
-           for name in ("vit.h", "cluster.h", "tensors.h", "maps.h", "texts.h", "teach.h",
-                        "labels.h", "words.h", "reliance.h", "reports.h")]
+           for name in ("precision.h", "vit.h", "cluster.h", "tensors.h", "maps.h", "texts.h",
+                        "teach.h", "labels.h", "words.h", "reliance.h", "reports.h")]
 OUT = HERE / "vit" / "_api.py"
 NAMES = HERE.parent / "tests" / "api" / "functions.inc"
 

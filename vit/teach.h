@@ -54,6 +54,7 @@ typedef struct vit_teach_options {
     int threads;         /* as in vit_session_options; changes no byte */
     const char *cpu;
     vit_precision precision;
+    vit_bf16 bf16;
     vit_teach_callback *goes_on; /* called, on any thread, before vit_teaching_add reads a picture
                                     and between the steps of vit_teaching_learn; or NULL */
     void *user;                  /* passed to goes_on */

@@ -57,6 +57,7 @@ typedef struct vit_text_options {
     int threads; /* threads, cpu and precision are as in vit_session_options */
     const char *cpu;
     vit_precision precision;
+    vit_bf16 bf16; /* as in vit_session_options */
     size_t beams;  /* 0: the model's; 1: greedy */
     size_t length; /* most tokens, counting the start token; 0: the model's */
     /* for beams: a score is the sum of log p / tokens^length_penalty; and a vit_stop */

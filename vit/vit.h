@@ -28,10 +28,11 @@
  *   - Models are immutable after loading and may be shared between threads; a session (scratch
  *     memory) serves one thread at a time. A thread that calls has a stack of 256 KiB or more.
  *   - Results depend on the inputs alone: the same bytes for any number of threads, alone or in a
- *     batch, on every processor (with VIT_PRECISION_BF16, on each instruction set its own).
+ *     batch, on every processor (with VIT_PRECISION_BF16, for each vit_bf16 its own).
  */
 #ifndef VIT_H
 #define VIT_H
+#include "vit/precision.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -70,14 +71,6 @@ typedef struct vit_error {
 
 /* The name of a status, such as "format"; never NULL. */
 VIT_API const char *vit_status_name(vit_status status);
-/* What both operands of a matrix product are rounded to. Everything else is float32. */
-typedef enum vit_precision {
-    VIT_PRECISION_F32,
-    VIT_PRECISION_BF16, /* bfloat16, on processors with instructions for it (AVX512_BF16); results
-                           depend on the instruction set, but not on threads or batch */
-    VIT_PRECISION_INT8, /* the blocks' linear layers in 8-bit integers; only for answers */
-    VIT_PRECISION_COUNT,
-} vit_precision;
 
 /* What the scores of the classes are, of logits z. */
 typedef enum vit_scoring {
@@ -156,6 +149,7 @@ typedef struct vit_model_options {
      * half or a quarter; a session in F32 is then refused, or in INT8, too. Of a file of 8-bit
      * weights (docs/formats.md), F32 means INT8; weights of 16 bits take a half in F32, too. */
     vit_precision precision;
+    vit_bf16 bf16; /* of a head that is made of words in BF16 */
     int threads;   /* that load it, as in vit_session_options; changes no byte */
     bool in_place; /* weights of 32 and 16 bits stay in the file, which must not change: loaded much
                       sooner, answers up to a tenth later. Not with BF16, INT8 or bytes in memory */
@@ -209,8 +203,10 @@ typedef struct vit_session vit_session;
 typedef struct vit_session_options {
     int threads;     /* 0: OMP_NUM_THREADS where it is set, else as many as the process may use */
     const char *cpu; /* the highest instruction set to use: "scalar", "neon", "simd128", "avx2",
-                        "avx512" or "avx512bf16"; NULL: the best that the processor has */
+                        "avx512", "avx512bf16" or "amx"; NULL: the best that the processor has.
+                        AMX changes what the system allows the process: vit/precision.h */
     vit_precision precision;
+    vit_bf16 bf16; /* ARGUMENT if it cannot be had, and with another precision than BF16 */
 } vit_session_options;
 
 /* Whether sessions can have this precision with this instruction set, on this processor. An unknown
@@ -365,6 +361,7 @@ typedef struct vit_evaluate_options {
     int threads;     /* 0: OMP_NUM_THREADS where it is set, else as many as the process may use */
     const char *cpu; /* as in vit_session_options */
     vit_precision precision;
+    vit_bf16 bf16;                                             /* as in vit_session_options */
     vit_note *note;                                            /* NULL: notes are dropped */
     void (*picture)(const vit_evaluated *picture, void *user); /* for each in order, or NULL */
     bool list_unreadable; /* a note for every file of a folder that is left out, not only for the
@@ -531,7 +528,8 @@ typedef struct vit_train_options {
     bool recompute; /* keep only each block's input for the backward pass and compute the rest
                        again: less memory, more time, the same result */
     const char *cpu;         /* as in vit_session_options; does not affect a float32 result */
-    vit_precision precision; /* F32: the preset's, which "precision=f32" in `set` overrides */
+    vit_precision precision; /* F32: the preset's, which "precision=f32" in `set` overrides; of
+                                BF16, "arithmetic=pairs" or "arithmetic=tiles" chooses vit_bf16 */
     vit_callback *callback;
     void *user;
     /* the ranks that train together; NULL: this process alone. Does not affect the model. Only rank

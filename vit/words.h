@@ -31,6 +31,7 @@ typedef struct vit_embedder_options {
     int threads;        /* threads, cpu and precision are as in vit_session_options */
     const char *cpu;
     vit_precision precision;
+    vit_bf16 bf16;  /* as in vit_session_options */
     const char *as; /* "hf" or "open_clip": whose ids the texts of CLIP get; NULL: its library's */
 } vit_embedder_options;
 

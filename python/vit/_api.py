@@ -5,6 +5,14 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p,
 
 VERSION = "0.2.0"
 
+VIT_PRECISION_F32 = 0
+VIT_PRECISION_BF16 = 1
+VIT_PRECISION_INT8 = 2
+VIT_PRECISION_COUNT = 3
+VIT_BF16_ANY = 0
+VIT_BF16_PAIRS = 1
+VIT_BF16_TILES = 2
+VIT_BF16_COUNT = 3
 VIT_OK = 0
 VIT_ERROR_ARGUMENT = 1
 VIT_ERROR_MEMORY = 2
@@ -13,10 +21,6 @@ VIT_ERROR_FORMAT = 4
 VIT_ERROR_UNSUPPORTED = 5
 VIT_ERROR_MISMATCH = 6
 VIT_ERROR_CANCELLED = 7
-VIT_PRECISION_F32 = 0
-VIT_PRECISION_BF16 = 1
-VIT_PRECISION_INT8 = 2
-VIT_PRECISION_COUNT = 3
 VIT_SCORING_SOFTMAX = 0
 VIT_SCORING_SIGMOID = 1
 VIT_SCORING_NONE = 2
@@ -127,6 +131,7 @@ class vit_model_options(Structure):
         ("turn", c_int),
         ("cpu", c_char_p),
         ("precision", c_int),
+        ("bf16", c_int),
         ("threads", c_int),
         ("in_place", c_bool),
     ]
@@ -155,6 +160,7 @@ class vit_session_options(Structure):
         ("threads", c_int),
         ("cpu", c_char_p),
         ("precision", c_int),
+        ("bf16", c_int),
     ]
 
 
@@ -221,6 +227,7 @@ class vit_evaluate_options(Structure):
         ("threads", c_int),
         ("cpu", c_char_p),
         ("precision", c_int),
+        ("bf16", c_int),
         ("note", vit_note),
         ("picture", c_void_p),
         ("list_unreadable", c_bool),
@@ -511,6 +518,7 @@ class vit_text_options(Structure):
         ("threads", c_int),
         ("cpu", c_char_p),
         ("precision", c_int),
+        ("bf16", c_int),
         ("beams", c_size_t),
         ("length", c_size_t),
         ("length_penalty", vit_optional),
@@ -550,6 +558,7 @@ class vit_teach_options(Structure):
         ("threads", c_int),
         ("cpu", c_char_p),
         ("precision", c_int),
+        ("bf16", c_int),
         ("goes_on", vit_teach_callback),
         ("user", c_void_p),
     ]
@@ -663,6 +672,7 @@ class vit_embedder_options(Structure):
         ("threads", c_int),
         ("cpu", c_char_p),
         ("precision", c_int),
+        ("bf16", c_int),
         ("as", c_char_p),
     ]
 

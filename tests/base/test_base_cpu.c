@@ -56,6 +56,17 @@ static void test_detection_agrees_with_the_compiler(void **state) {
 #endif
 }
 
+/* Whether tiles can be used is known without a signal in this process: where there are none, it is
+ * a child that they end. */
+static void test_tiles_are_tried(void **state) {
+    const char *missing = vit_cpu_tiles_missing();
+    assert_ptr_equal(vit_cpu_tiles_missing(), missing);
+    assert_int_equal(vit_cpu_try_tiles(), missing == NULL);
+    assert_true(missing || vit_cpu_detect() >= VIT_CPU_AMX);
+    assert_true(vit_kernels_choose(VIT_CPU_AMX)->cpu <
+                (missing ? VIT_CPU_AMX : (int)VIT_CPU_COUNT));
+}
+
 static void test_brand_fits_any_buffer(void **state) {
     char whole[64], part[64];
     vit_cpu_brand(whole, sizeof whole);
@@ -228,6 +239,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_detection_agrees_with_the_compiler),
+        cmocka_unit_test(test_tiles_are_tried),
         cmocka_unit_test(test_brand_fits_any_buffer),
         cmocka_unit_test(test_count),
         IN_DIRECTORY(test_quota_of_version_2),

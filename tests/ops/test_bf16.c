@@ -1,5 +1,6 @@
-/* bfloat16: products against a scalar emulation of VDPBF16PS, bit by bit; threads and batch leave
- * no trace; where the instructions are missing it is refused. Without them the rest is skipped. */
+/* bfloat16, in both arithmetics, by plain C and by the instructions where there are any: products
+ * against their definition, bit by bit; threads and batch leave no trace; where the instructions
+ * are missing it is refused. */
 #include "tests/support/check.h"
 #include "tests/support/few_digits.h"
 #include "tests/support/scratch.h"
@@ -15,10 +16,15 @@
 
 static float *room; /* of four threads */
 
+static const vit_kernels *table; /* that is tested now; NULL: there is none */
+
 static const vit_kernels *kernels_or_skip(void) {
-    vit_cpu cpu;
-    if (!check_bf16_cpu() || !vit_cpu_parse(check_bf16_cpu(), &cpu)) skip();
-    return vit_kernels_choose(cpu);
+    if (!table) skip();
+    return table;
+}
+
+static vit_bf16 arithmetic(void) {
+    return kernels_or_skip()->products[VIT_PRECISION_BF16]->bf16;
 }
 
 /* ---- products ---- */
@@ -36,8 +42,8 @@ static void define(product *p) {
     for (size_t i = 0; i < p->m; i++)
         for (size_t j = 0; j < p->n; j++)
             p->want[i * p->n + j] =
-                check_pair_chain(p->operand_a.data + i * p->operand_a.row, p->operand_a.col,
-                                 p->b + j * b_row, b_col, p->k);
+                check_bf16_chain(arithmetic(), p->operand_a.data + i * p->operand_a.row,
+                                 p->operand_a.col, p->b + j * b_row, b_col, p->k);
 }
 
 static product product_new(const vit_kernels *k, size_t m, size_t n, size_t depth, bool transposed,
@@ -170,20 +176,80 @@ static void test_not_finite(void **state) {
     }
 }
 
+/* One step of k on C = c, as the definition says. */
+static float step_of(const float a[2], const float b[2], float c) {
+    if (arithmetic() <= VIT_BF16_PAIRS) return check_step(a[0], b[0], check_step(a[1], b[1], c));
+    float first = check_step(a[0], b[0], 0), second = check_step(a[1], b[1], 0);
+    first = check_step(0, 0, first); /* the block is filled up with zeros: -0 becomes +0 */
+    second = check_step(0, 0, second);
+    return check_step(1, c, check_step(1, first, second));
+}
+
+static void check_step_of_tile(const float a[2], const float b[2], float c) {
+    const vit_product_kernels *k = kernels_or_skip()->products[VIT_PRECISION_BF16];
+    float pair_a[16], pair_b[16], sums[16], numbers[2][16] = {{0}};
+    k->copy_along(pair_a, 16, a, 2, 1, 2);
+    for (size_t i = 0; i < 16; i++) numbers[0][i] = b[0], numbers[1][i] = b[1], sums[i] = c;
+    k->copy_across(pair_b, 16, numbers[0], 16, 2, 16);
+    const vit_tiles run = {.count = 1,
+                           .rows = 1,
+                           .columns = 16,
+                           .k = 1,
+                           .c = sums,
+                           .a = pair_a,
+                           .b = pair_b,
+                           .c_row = 16,
+                           .a_row = 16,
+                           .a_col = 1,
+                           .b_row = 16,
+                           .epilogue = {.accumulate = true, .scale = 1}};
+    k->gemm_tiles(&run);
+    const float want = step_of(a, b, c);
+    if (memcmp(&sums[5], &want, sizeof want) != 0)
+        fail_msg("%a + %a x %a + %a x %a: %a, expected %a", (double)c, (double)a[0], (double)b[0],
+                 (double)a[1], (double)b[1], (double)sums[5], (double)want);
+}
+
+/* Sums that are tiny before they are rounded, or after, or neither: products of 2^-152 to 2^-148
+ * beside numbers around the least that is not denormal. */
+static void test_steps_near_the_least_float(void **state) {
+    const float least = 0x1p-126f, ulp = 0x1p-149f;
+    const float sums[] = {0, least, least + ulp, least + 2 * ulp, 2 * least, 2 * least - ulp};
+    const float factors[] = {0, .25f, .5f, .75f, 1, 1.25f, 1.5f, 1.75f, 2, 3, 4};
+    for (size_t i = 0; i < 2 * 6; i++)
+        for (size_t j = 0; j < 2 * 11; j++)
+            for (size_t h = 0; h < 2 * 11; h++) {
+                const float a[] = {factors[j / 2] * 0x1p-75f, factors[h / 2] * 0x1p-75f};
+                const float b[] = {j % 2 ? -0x1p-75f : 0x1p-75f, h % 2 ? -0x1p-75f : 0x1p-75f};
+                check_step_of_tile(a, b, i % 2 ? -sums[i / 2] : sums[i / 2]);
+            }
+}
+
+/* What Intel's and AMD's processors give. */
+static void test_what_is_tiny_before_rounding(void **state) {
+    const float a[] = {0x1p-75f, 0}, b[] = {-0x1p-75f, 0};
+    const float found = step_of(a, b, 0x1p-126f);
+    const bool tiles = arithmetic() > VIT_BF16_PAIRS; /* the product alone is tiny there */
+    assert_true(tiles ? found >= 0x1p-126f : found <= 0);
+    check_step_of_tile(a, b, 0x1p-126f);
+}
+
 /* ---- training and answering ---- */
 
 #define TRAINED "trained.safetensors"
 
-/* In plain C that of the preset "digits" takes long. */
+/* In plain C, and emulated, that of the preset "digits" takes long. */
 static const char *preset(void) {
     put_file("small.json",
              "{\"model\": {\"image\": [28, 28], \"channels\": 1, \"patch\": 14, \"dim\": 24, "
              "\"depth\": 2, \"heads\": 3, \"mlp\": 50, \"classes\": 10}, "
              "\"train\": {\"batch\": 64, \"epochs\": 1}}");
-    return kernels_or_skip()->cpu == VIT_CPU_SCALAR ? "small.json" : "digits";
+    return "small.json";
 }
 
 static vit_model *trained(vit_precision precision, int threads) {
+    const char *const set[] = {"arithmetic=pairs", "arithmetic=tiles"};
+    const bool is_bf16 = precision > VIT_PRECISION_F32, tiles = arithmetic() > VIT_BF16_PAIRS;
     const vit_train_options o = {.arrays = few_digits(),
                                  .preset = preset(),
                                  .steps = 12,
@@ -192,6 +258,8 @@ static vit_model *trained(vit_precision precision, int threads) {
                                  .overwrite = true,
                                  .threads = threads,
                                  .cpu = vit_cpu_name(kernels_or_skip()->cpu),
+                                 .set = set + tiles,
+                                 .set_count = is_bf16,
                                  .precision = precision};
     vit_model *m;
     vit_error e = {0};
@@ -203,7 +271,10 @@ static void answer(const vit_model *m, vit_precision precision, int threads, siz
                    size_t at_a_time, float *logits) {
     static uint8_t images[9 * PIXELS];
     const char *cpu = vit_cpu_name(kernels_or_skip()->cpu);
-    const vit_session_options o = {.threads = threads, .cpu = cpu, .precision = precision};
+    const vit_session_options o = {.threads = threads,
+                                   .cpu = cpu,
+                                   .precision = precision,
+                                   .bf16 = precision > VIT_PRECISION_F32 ? arithmetic() : 0};
     vit_session *s;
     for (uint32_t i = 0; i < count; i++) vit_draw_digit(images + i * PIXELS, 2, i);
     assert_int_equal(vit_session_new(&s, m, &o, NULL), VIT_OK);
@@ -224,7 +295,10 @@ static void test_threads_and_batch_change_no_byte(void **state) {
     kernels_or_skip();
     float f32[9 * CLASSES], want[9 * CLASSES], got[9 * CLASSES];
     vit_model *one = trained(VIT_PRECISION_BF16, 1), *three = trained(VIT_PRECISION_BF16, 3);
-    assert_non_null(strstr(vit_model_describe(one).recipe, "\"precision\": \"bf16\""));
+    const char *recipe = vit_model_describe(one).recipe;
+    assert_non_null(strstr(recipe, "\"precision\": \"bf16\""));
+    assert_int_equal(strstr(recipe, "\"arithmetic\": \"tiles\"") != NULL,
+                     arithmetic() > VIT_BF16_PAIRS);
     answer(one, VIT_PRECISION_F32, 1, 9, 9, f32);
     answer(three, VIT_PRECISION_F32, 1, 9, 9, want);
     assert_memory_equal(f32, want, sizeof want); /* the same weights */
@@ -324,17 +398,29 @@ static int give_room(void **state) {
     return 0;
 }
 
-int main(void) {
+/* With the name of an instruction set, only the tables that have it. */
+int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_products),
         cmocka_unit_test(test_packed_rows),
         cmocka_unit_test(test_packing_stays_inside),
         cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_steps_near_the_least_float),
+        cmocka_unit_test(test_what_is_tiny_before_rounding),
         IN_DIRECTORY(test_threads_and_batch_change_no_byte),
         IN_DIRECTORY(test_training_is_near_float32),
         IN_DIRECTORY(test_a_network_for_each_precision),
         IN_DIRECTORY(test_a_file_is_the_model),
         cmocka_unit_test(test_refusal),
     };
-    return cmocka_run_group_tests(tests, take_room, give_room);
+    const vit_kernels *tables[CHECK_BF16_TABLES] = {NULL};
+    const size_t count = check_bf16_tables(tables);
+    int failed = 0;
+    for (size_t i = 0; i < count || i < 1; i++) {
+        table = tables[i];
+        if (argc > 1 && (!table || strcmp(vit_cpu_name(table->cpu), argv[1]) != 0)) continue;
+        failed += cmocka_run_group_tests_name(table ? vit_cpu_name(table->cpu) : "none", tests,
+                                              take_room, give_room);
+    }
+    return failed;
 }

@@ -297,7 +297,7 @@ static void test_halves(void **state) {
 /* Rows of A 4 KiB apart compete for the sets of a cache: A is packed, however many tiles pass by.
  */
 static void test_rows_that_clash(void **state) {
-    const vit_tile_size tile = {12, 32, 512};
+    const vit_tile_size tile = {12, 32, 512, false};
     vit_gemm_shape s = {
         .m = 6304, .n = 1024, .k = 1024, .panel = 32, .a_row = 1024, .b_packed = true};
     vit_gemm_plan p = vit_gemm_plan_of(&s, &tile, 1, MIB);
@@ -313,10 +313,15 @@ static void assert_fits(const vit_gemm_shape *s, const vit_tile_size *tile, size
                         size_t cache) {
     const vit_gemm_plan p = vit_gemm_plan_of(s, tile, threads, cache);
     const size_t band = vit_ceil_div(p.tiles, p.bands), rows = band * (p.height + 1);
-    const size_t a =
-        s->a_transposed ? band * p.packed_tile : vit_min(rows, band * tile->rows) * p.packed_row;
+    const size_t of_rows = vit_min(rows, band * tile->rows) * p.packed_row;
+    const size_t a = s->a_transposed && !tile->fixed ? band * p.packed_tile : of_rows;
+    const size_t band_fits = vit_max(vit_min(cache, MIB) / 4 * 3, tile->rows * p.packed_row);
     assert_true(p.height + (p.higher > 0) <= tile->rows);
-    assert_int_equal(p.tiles * p.height + p.higher, s->m);
+    if (tile->fixed)
+        assert_true(p.tiles * p.height >= s->m && (p.tiles - 1) * p.height < s->m);
+    else
+        assert_int_equal(p.tiles * p.height + p.higher, s->m);
+    assert_int_equal(p.rows, s->m);
     assert_true(p.panels * s->panel >= s->n);
     assert_true(p.depth <= VIT_K_BLOCK && p.blocks_of_k * p.depth >= p.words);
     assert_true(p.words == 0 || (p.blocks_of_k - 1) * p.depth < p.words);
@@ -328,11 +333,13 @@ static void assert_fits(const vit_gemm_shape *s, const vit_tile_size *tile, size
         assert_false(p.pack_a);
         assert_true(p.breadth * p.depth * s->panel <= vit_min(cache, MIB) / 8 * 5);
     }
-    if (p.pack_a) assert_true(a <= (p.b_stays ? VIT_LOW_BAND : vit_min(cache, MIB) / 4 * 3));
+    if (p.pack_a) assert_true(a <= (p.b_stays ? VIT_LOW_BAND : band_fits));
 }
 
 static void test_every_plan_fits(void **state) {
-    static const vit_tile_size tiles[] = {{4, 16, 512}, {6, 16, 256}, {6, 16, 512}, {12, 32, 512}};
+    static const vit_tile_size tiles[] = {{4, 16, 512, false}, {6, 16, 256, false},
+                                          {6, 16, 512, false}, {12, 32, 512, false},
+                                          {32, 32, 384, true}, {32, 32, 256, true}};
     static const size_t sizes[] = {1,   5,   12,  17,   33,   64,   197,
                                    256, 384, 577, 1024, 1025, 3072, 12608};
     static const size_t threads[] = {1, 2, 3, 8, 64};
@@ -349,10 +356,12 @@ static void test_every_plan_fits(void **state) {
                             .b_packed = options & 4};
         s.a_row = s.a_transposed ? s.m : s.k;
         s.b_row = s.n;
-        for (size_t t = 0; t < COUNT(tiles); t++)
+        for (size_t t = 0; t < COUNT(tiles); t++) {
+            s.a_ready = tiles[t].fixed && !(options & 1); /* quads */
             for (s.panel = tiles[t].cols; s.panel <= VIT_MOST_PANEL; s.panel += 16)
                 for (size_t j = 0; j < COUNT(threads); j++)
                     assert_fits(&s, &tiles[t], threads[j], caches[i % COUNT(caches)]);
+        }
     }
 }
 

@@ -116,7 +116,7 @@ static void check_layer_of(const layer *l, const float *packed, const vit_kernel
 
 static void test_results_are_numpys(void **state) {
     const vit_kernels *tables[CHECK_MOST_TABLES];
-    const size_t count = check_tables(tables);
+    const size_t count = check_all_tables(tables);
     for (size_t i = 0; i < LAYERS; i++) {
         const layer l = layer_at(i);
         float *packed = pack(&l);
@@ -158,7 +158,7 @@ static void test_ways_to_pack(void **state) {
  * as a layer of their own. */
 static void test_extremes_and_parts(void **state) {
     const vit_kernels *tables[CHECK_MOST_TABLES];
-    const size_t count = check_tables(tables), in = 3000, out = 80, rows = 14;
+    const size_t count = check_all_tables(tables), in = 3000, out = 80, rows = 14;
     float *w = check_floats(in * out), *x = check_floats(rows * in), *y = check_floats(rows * out);
     float *scales = check_floats(out), *packed = check_floats(vit_int8_words(out, in));
     for (size_t i = 0; i < in * out; i++) w[i] = i / in % 2 == 0 ? -128 : i % 2 == 0 ? -128 : 127;
@@ -190,7 +190,7 @@ static void test_tables_agree(void **state) {
     static const size_t shapes[][3] = {
         {1, 64, 192}, {50, 64, 256}, {197, 192, 576}, {400, 2500, 70}, {6, 20000, 33}};
     const vit_kernels *tables[CHECK_MOST_TABLES];
-    const size_t count = check_tables(tables);
+    const size_t count = check_all_tables(tables);
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         const layer l = {.rows = shapes[s][0], .in = shapes[s][1], .out = shapes[s][2]};
         vit_random r = check_random((uint32_t)s);
@@ -213,10 +213,42 @@ static void test_tables_agree(void **state) {
     }
 }
 
+/* Numbers in the middle between two integers of their row, and their neighbours on both sides, are
+ * rounded as the quotient x / scale is. W is a unit matrix, so y is x's integers times the scales.
+ */
+static void test_ties(void **state) {
+    const vit_kernels *tables[CHECK_MOST_TABLES];
+    const size_t count = check_all_tables(tables), n = 381, rows = 9;
+    float *w = check_floats(n * n), *x = check_floats(rows * n), *y = check_floats(rows * n);
+    for (size_t i = 0; i < n; i++) w[i * n + i] = 127;
+    for (size_t r = 0; r < rows; r++) {
+        const float scale = (1 + (float)r / 9) * powf(2, 12 * (float)r - 60);
+        x[r * n] = 127 * scale;
+        for (size_t j = 1; j < n; j++) {
+            const float sign = j % 2 == 0 ? 1 : -1, tie = ((float)(j / 3) - .5f) * scale;
+            const float beside[] = {nextafterf(tie, 0), tie, nextafterf(tie, INFINITY)};
+            x[r * n + j] = sign * fminf(beside[j % 3], 127 * scale);
+        }
+    }
+    const layer l = {.rows = rows, .in = n, .out = n, .w = w};
+    float *packed = pack(&l);
+    const vit_linear linear = linear_of(&l, packed);
+    for (size_t t = 0; t < count; t++) {
+        const vit_exec exec = {.kernels = tables[t], .threads = 1, .room = room};
+        vit_linear_forward(&exec, y, x, &linear, NULL, rows);
+        for (size_t i = 0; i < rows * n; i++) {
+            const float scale = x[i / n * n] / 127, whole = rintf(x[i] / scale);
+            assert_true(y[i] == 127 * whole * scale);
+        }
+    }
+    float *const all[] = {w, x, y, packed};
+    for (size_t j = 0; j < 4; j++) free(all[j]);
+}
+
 /* NaN and infinity reach the results. */
 static void test_not_finite(void **state) {
     const vit_kernels *tables[CHECK_MOST_TABLES];
-    const size_t count = check_tables(tables);
+    const size_t count = check_all_tables(tables);
     const layer l = layer_at(3);
     float *packed = pack(&l), *x = check_copy(l.x, l.rows * l.in),
           *y = check_floats(l.rows * l.out);
@@ -324,6 +356,7 @@ int main(void) {
         cmocka_unit_test(test_ways_to_pack),
         cmocka_unit_test(test_extremes_and_parts),
         cmocka_unit_test(test_tables_agree),
+        cmocka_unit_test(test_ties),
         cmocka_unit_test(test_not_finite),
         IN_DIRECTORY(test_answers),
         IN_DIRECTORY(test_no_training),

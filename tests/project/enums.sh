@@ -47,6 +47,7 @@ VIT_ARITHMETIC_FLOAT * the one without rounding: a resampler of its own, and in 
 VIT_FIT_STRETCH * the default, which is not written
 VIT_FIT_COVER vit/image/prepare/preprocess_size.c what timm makes of a square
 VIT_ROUNDING_EVEN * the default, which is not written, and the one of timm and torchvision
+vit_bf16 vit/train/open.c whether two are the same, whichever they are
 VIT_F32 * the type that weights have in memory: nothing is converted
 VIT_STEM_LINEAR vit/model/config.c the one stem that norms its patches
 VIT_ROPE_CENTERED vit/weights/configs/answer_as.c the one by which DINOv3 is known

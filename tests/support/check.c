@@ -1,5 +1,6 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "tests/support/check.h"
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,7 +167,19 @@ static float rounded(float x) {
     return x;
 }
 
-float check_pair_chain(const float *a, size_t a_step, const float *b, size_t b_step, size_t k) {
+/* To 24 bits whatever the exponent, ties to even; what is below FLT_MIN then becomes zero. */
+static float flushed(long double exact) {
+    int exponent;
+    const long double bits = rintl(ldexpl(frexpl(exact, &exponent), 24));
+    const long double near = ldexpl(bits, exponent - 24);
+    return fabsl(near) < FLT_MIN ? copysignf(0, (float)near) : (float)near;
+}
+
+float check_step(float a, float b, float c) {
+    return flushed((long double)a * b + c);
+}
+
+static float pair_chain(const float *a, size_t a_step, const float *b, size_t b_step, size_t k) {
     float c = 0;
     for (size_t q = 0; q < k; q += 2)
         for (size_t s = 2; s-- > 0;)
@@ -174,10 +187,49 @@ float check_pair_chain(const float *a, size_t a_step, const float *b, size_t b_s
     return c;
 }
 
+static float tile_chain(const float *a, size_t a_step, const float *b, size_t b_step, size_t k) {
+    float c = 0;
+    for (size_t block = 0; block < k; block += 32) {
+        float sums[2] = {0, 0};
+        for (size_t p = block; p < k && p < block + 32; p++)
+            sums[p % 2] = fmaf(rounded(a[p * a_step]), rounded(b[p * b_step]), sums[p % 2]);
+        c += sums[0] + sums[1];
+    }
+    return c;
+}
+
+float check_bf16_chain(vit_bf16 bf16, const float *a, size_t a_step, const float *b, size_t b_step,
+                       size_t k) {
+    return bf16 > VIT_BF16_PAIRS ? tile_chain(a, a_step, b, b_step, k)
+                                 : pair_chain(a, a_step, b, b_step, k);
+}
+
+size_t check_bf16_tables(const vit_kernels *out[CHECK_BF16_TABLES]) {
+    size_t count = 0;
+    for (vit_bf16 bf16 = VIT_BF16_PAIRS; bf16 <= VIT_BF16_TILES; bf16++) {
+        const vit_kernels *const both[] = {vit_kernels_with(VIT_CPU_SCALAR, bf16),
+                                           vit_kernels_with(VIT_CPU_AMX, bf16)};
+        for (size_t i = 0; i < 2; i++) {
+            const vit_product_kernels *p = both[i]->products[VIT_PRECISION_BF16];
+            if (p && p->bf16 == bf16 && (i == 0 || both[1] != both[0])) out[count++] = both[i];
+        }
+    }
+    return count;
+}
+
 const char *check_bf16_cpu(void) {
     const vit_kernels *best = vit_kernels_choose(VIT_CPU_AVX512BF16);
     if (best->products[VIT_PRECISION_BF16]) return vit_cpu_name(best->cpu);
     return vit_kernels_scalar()->products[VIT_PRECISION_BF16] ? vit_cpu_name(VIT_CPU_SCALAR) : NULL;
+}
+
+size_t check_all_tables(const vit_kernels *out[CHECK_MOST_TABLES]) {
+    size_t count = 0;
+    for (vit_cpu highest = VIT_CPU_SCALAR; highest <= VIT_CPU_AMX; highest++) {
+        const vit_kernels *k = vit_kernels_choose(highest);
+        if (count == 0 || out[count - 1] != k) out[count++] = k;
+    }
+    return count;
 }
 
 float *check_floats(size_t count) {

@@ -29,8 +29,16 @@ double check_difference(const float *got, const float *want, size_t n);
 /* ---- kernels ---- */
 
 /* out: the tables of kernels that this processor runs, scalar first; returns how many. */
-#define CHECK_MOST_TABLES 4
+#define CHECK_MOST_TABLES 5
 size_t check_tables(const vit_kernels *out[CHECK_MOST_TABLES]);
+
+/* The same with those that differ in products of integers and of bfloat16 alone. */
+size_t check_all_tables(const vit_kernels *out[CHECK_MOST_TABLES]);
+
+/* out: the tables that have bfloat16, in each arithmetic plain C and the processor's best; how
+ * many, 0 where there is only the scalar table. */
+#define CHECK_BF16_TABLES 4
+size_t check_bf16_tables(const vit_kernels *out[CHECK_BF16_TABLES]);
 
 /* ---- gradients ---- */
 
@@ -47,8 +55,8 @@ double check_gamma(size_t roundings);
 #define CHECK_SWISH_ERROR 1.5e-7       /* over |x| */
 #define CHECK_SWISH_SLOPE_ERROR 2.2e-7 /* absolute */
 
-/* An instruction set with bfloat16: the processor's, or "scalar" in a build with the reference
- * (make debug); NULL: there is none, and tests of it are skipped. */
+/* An instruction set with the pairs of bfloat16: the processor's, or "scalar"; NULL: there is none,
+ * and tests of it are skipped. */
 const char *check_bf16_cpu(void);
 
 /* A loss as a function of n parameters, in double. */
@@ -70,9 +78,14 @@ vit_random check_random(uint32_t seed);
 void check_fill(float *x, size_t n, float size, vit_random *r);
 void check_fill_double(double *x, size_t n, double size, vit_random *r);
 
-/* The sum of k products as VDPBF16PS computes it: operands are rounded to bfloat16, to nearest,
- * ties to even; of each pair of products the second is added first. */
-float check_pair_chain(const float *a, size_t a_step, const float *b, size_t b_step, size_t k);
+/* The sum of k products in this arithmetic of bfloat16, of numbers that are far from denormal:
+ * operands are rounded to nearest, ties to even. */
+float check_bf16_chain(vit_bf16 bf16, const float *a, size_t a_step, const float *b, size_t b_step,
+                       size_t k);
+
+/* a b + c rounded to 24 bits, ties to even; zero if it is then below 2^-126. Exact for products and
+ * sums of nearly the same size. */
+float check_step(float a, float b, float c);
 
 /* A shape in which rows of q are contiguous, and those of k, v and o have gaps of 1 to 3 floats. */
 vit_attention_shape check_attention_shape(size_t batch, size_t heads, size_t head_dim,

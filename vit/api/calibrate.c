@@ -157,7 +157,8 @@ vit_status vit_migrate_outliers(vit_model_file *m, const vit_convert_options *op
     calibration c = {.model = m, .options = options};
     vit_status status = check(m, options->in, error);
     if (status == VIT_OK)
-        status = vit_choose(&c.kernels, &c.threads, options->cpu, 0, VIT_PRECISION_F32, error);
+        status = vit_choose(&c.kernels, &c.threads, options->cpu, 0, VIT_PRECISION_F32,
+                            VIT_BF16_ANY, error);
     if (status != VIT_OK) return status;
     vit_normalize_table(c.table, &m->preprocessing, config->channels);
     c.image = vit_alloc(config->height * config->width, config->channels * sizeof *c.image);

@@ -291,7 +291,8 @@ static vit_status score(vit_score *out, vit_evaluation *result, const vit_model 
     vit_inference *inference = NULL;
     const vit_network *network;
     vit_exec exec;
-    vit_status status = vit_model_exec(&exec, &network, m, o->cpu, o->threads, o->precision, error);
+    vit_status status =
+        vit_model_exec(&exec, &network, m, o->cpu, o->threads, o->precision, o->bf16, error);
     if (status == VIT_OK)
         status = vit_inference_new(&inference, network, exec.kernels, exec.threads, error);
     if (status == VIT_OK) {
@@ -478,8 +479,8 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
                                    .unreadable =
                                        o->note && o->list_unreadable ? note_unreadable : NULL,
                                    .user = (void *)o};
-    vit_status status =
-        vit_choose(&options.kernels, &options.threads, o->cpu, o->threads, o->precision, error);
+    vit_status status = vit_choose(&options.kernels, &options.threads, o->cpu, o->threads,
+                                   o->precision, o->bf16, error);
     if (status == VIT_OK) status = vit_dataset_open(d, o->data, &options, error);
     if (status == VIT_OK && !vit_config_has_decoder(c)) status = vit_dataset_need_classes(d, error);
     for (size_t i = 0; status == VIT_OK && o->note && i < d->note_count; i++)

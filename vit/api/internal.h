@@ -61,7 +61,8 @@ vit_status vit_model_network(const vit_network **out, const vit_model *model, co
 /* What computes with the model, by the options of a session: *exec, and *network in its precision.
  * The errors of vit_choose and vit_model_network. */
 vit_status vit_model_exec(vit_exec *exec, const vit_network **network, const vit_model *model,
-                          const char *cpu, int threads, vit_precision asked, vit_error *error);
+                          const char *cpu, int threads, vit_precision asked, vit_bf16 bf16,
+                          vit_error *error);
 
 /* As vit_evaluate, and calls `callback` (or NULL) once with all answers, while the data are still
  * open. An error that it returns is passed on. */
@@ -82,8 +83,8 @@ vit_status vit_model_takes(const vit_model_file *file, const vit_dataset *data, 
 
 /* The kernels of the instruction set that `cpu` names, NULL: the best; and *count threads: as many
  * as `threads` says, at most one per processor; 0: one per processor. ARGUMENT for an unknown name,
- * numbers out of range, and a precision that the kernels do not have. */
+ * numbers out of range, and a precision or an arithmetic that the kernels do not have. */
 vit_status vit_choose(const vit_kernels **kernels, int *count, const char *cpu, int threads,
-                      vit_precision precision, vit_error *error);
+                      vit_precision precision, vit_bf16 bf16, vit_error *error);
 
 #endif

@@ -13,33 +13,30 @@
 
 /* ---- what options ask for ---- */
 
-static vit_status choose_kernels(const vit_kernels **kernels, const char *cpu, vit_error *error) {
-    vit_cpu highest = VIT_CPU_AVX512BF16;
+static vit_status choose_kernels(const vit_kernels **kernels, const char *cpu,
+                                 vit_precision precision, vit_bf16 bf16, vit_error *error) {
+    vit_cpu highest = VIT_CPU_AMX;
     if (cpu && !vit_cpu_parse(cpu, &highest))
-        return vit_fail(
-            error, VIT_ERROR_ARGUMENT,
-            "instruction set \"%s\", expected scalar, neon, simd128, avx2, avx512 or avx512bf16",
-            cpu);
-    *kernels = vit_kernels_choose(highest);
-    return VIT_OK;
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "instruction set \"%s\", expected scalar, neon, simd128, avx2, avx512, "
+                        "avx512bf16 or amx",
+                        cpu);
+    return vit_precision_choose(kernels, highest, precision, bf16, error);
 }
 
 vit_status vit_choose(const vit_kernels **kernels, int *count, const char *cpu, int threads,
-                      vit_precision precision, vit_error *error) {
-    const vit_status status = choose_kernels(kernels, cpu, error);
-    if (status != VIT_OK) return status;
+                      vit_precision precision, vit_bf16 bf16, vit_error *error) {
     if (threads < 0 || threads > 1024)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%d threads, expected 0 (all) to 1024", threads);
     *count = threads == 0 ? vit_threads_default() : vit_threads_most();
     if (threads > 0 && threads < *count) *count = threads; /* more would wait for each other */
-    return vit_precision_check(precision, *kernels, error);
+    return choose_kernels(kernels, cpu, precision, bf16, error);
 }
 
 bool vit_precision_available(vit_precision precision, const char *cpu) {
     const vit_kernels *kernels = NULL;
     vit_error error;
-    return choose_kernels(&kernels, cpu, &error) == VIT_OK &&
-           vit_precision_check(precision, kernels, &error) == VIT_OK;
+    return choose_kernels(&kernels, cpu, precision, VIT_BF16_ANY, &error) == VIT_OK;
 }
 
 /* ---- making a model ---- */
@@ -125,10 +122,11 @@ vit_status vit_model_network(const vit_network **out, const vit_model *m, const 
 }
 
 vit_status vit_model_exec(vit_exec *exec, const vit_network **network, const vit_model *m,
-                          const char *cpu, int threads, vit_precision asked, vit_error *error) {
+                          const char *cpu, int threads, vit_precision asked, vit_bf16 bf16,
+                          vit_error *error) {
     *exec = (vit_exec){.precision = precision_of(m, asked)};
     const vit_status status =
-        vit_choose(&exec->kernels, &exec->threads, cpu, threads, asked, error);
+        vit_choose(&exec->kernels, &exec->threads, cpu, threads, exec->precision, bf16, error);
     return status == VIT_OK ? vit_model_network(network, m, exec, error) : status;
 }
 
@@ -188,7 +186,8 @@ static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes
     int threads;
     bool in_words;
     *out = NULL;
-    vit_status status = vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, error);
+    vit_status status =
+        vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, o->bf16, error);
     if (status == VIT_OK)
         status = take_words(&words, &in_words, bytes ? NULL : path, o, &templates, error);
     if (status != VIT_OK) {

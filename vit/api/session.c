@@ -19,7 +19,8 @@ vit_status vit_session_new(vit_session **out, const vit_model *model,
     *out = NULL;
     vit_status status = vit_model_needs(model, false, error);
     if (status == VIT_OK)
-        status = vit_model_exec(&exec, &network, model, o->cpu, o->threads, o->precision, error);
+        status = vit_model_exec(&exec, &network, model, o->cpu, o->threads, o->precision, o->bf16,
+                                error);
     if (status != VIT_OK) return status;
     vit_session *s = vit_alloc(1, sizeof *s);
     if (!s) return vit_fail_memory(error, "a session", sizeof *s);

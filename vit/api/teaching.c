@@ -44,7 +44,7 @@ vit_status vit_teaching_new(vit_teaching **out, const vit_model *backbone,
                             const vit_teach_options *options, vit_error *error) {
     VIT_ENTRY;
     const vit_teach_options usual = {0}, *o = options ? options : &usual;
-    const vit_session_options running = {o->threads, o->cpu, o->precision};
+    const vit_session_options running = {o->threads, o->cpu, o->precision, o->bf16};
     *out = NULL;
     vit_status status = vit_model_needs(backbone, false, error);
     if (status != VIT_OK) return status;

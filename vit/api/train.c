@@ -31,8 +31,8 @@ vit_status vit_train(vit_model **out, const vit_train_options *options, vit_erro
     vit_run run = vit_run_begin(o);
     vit_model_file file = {0};
     if (out) *out = NULL;
-    vit_status status =
-        vit_choose(&run.kernels, &run.threads, o->cpu, o->threads, o->precision, error);
+    vit_status status = vit_choose(&run.kernels, &run.threads, o->cpu, o->threads, o->precision,
+                                   VIT_BF16_ANY, error);
     run.threads = threads_of(run.threads, o);
     if (status == VIT_OK) status = vit_run_train(&run, out ? &file : NULL, error);
     if (status == VIT_OK && out) status = vit_model_from_file(out, &file, error);
@@ -49,7 +49,7 @@ vit_status vit_find_lr(vit_lr_search *out, const vit_train_options *options, vit
     o.steps = o.schedule_steps = 0;
     vit_run run = vit_run_begin(&o);
     vit_status status =
-        vit_choose(&run.kernels, &run.threads, o.cpu, o.threads, o.precision, error);
+        vit_choose(&run.kernels, &run.threads, o.cpu, o.threads, o.precision, VIT_BF16_ANY, error);
     run.threads = threads_of(run.threads, &o);
     if (status == VIT_OK) status = vit_run_find_lr(&run, out, error);
     return status;

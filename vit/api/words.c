@@ -18,7 +18,8 @@ static vit_status open_words(vit_embedder *w, const char *path, const vit_embedd
                              vit_error *error) {
     const vit_kernels *kernels;
     int threads;
-    vit_status status = vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, error);
+    vit_status status =
+        vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, o->bf16, error);
     if (status != VIT_OK) return status;
     const vit_exec packs = {.kernels = kernels, .threads = threads, .precision = o->precision};
     const vit_wanted wanted = {.config = o->config, .as = o->as, .packs = &packs};

@@ -19,8 +19,18 @@ typedef enum vit_cpu {
     VIT_CPU_COUNT,
 } vit_cpu;
 
-/* The most capable set of this processor and operating system. */
+/* The most capable set of this processor and operating system. Of AMX, whether there is one: Linux
+ * must be asked before it is used. */
 vit_cpu vit_cpu_detect(void);
+
+/* NULL if this process may use the tiles of AMX and they work, else why not, as a part of a
+ * sentence. The first call asks Linux, for all threads that the process has and will have: from
+ * then on it refuses alternate signal stacks that are too small to save tiles on (below 12 KiB).
+ * The permission is kept over fork and lost by exec. Any threads may call it. */
+const char *vit_cpu_tiles_missing(void);
+
+/* Whether the instructions of tiles work: a child process tries them. */
+bool vit_cpu_try_tiles(void);
 
 /* Whether it also has VPDPBUSD, on top of AVX2 (AVX-VNNI) or of AVX512 (AVX512_VNNI); of NEON:
  * SDOT. */

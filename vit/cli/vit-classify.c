@@ -101,6 +101,7 @@ static const vit_option options[] = {
              "vit-train --data names them"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     VIT_PRECISION_OPTION(settings),
+    VIT_ARITHMETIC_OPTION(settings),
     VIT_THREADS_OPTION(settings, "changes no digit of the answer (default: all processors)"),
 };
 
@@ -199,8 +200,10 @@ static vit_status allocate(classifier *c, vit_error *error) {
 
 /* The training pictures that answers are compared with. */
 static vit_status open_among(classifier *c, const vit_session_options *choice, vit_error *error) {
-    const vit_teach_options teaching = {
-        .threads = choice->threads, .cpu = choice->cpu, .precision = choice->precision};
+    const vit_teach_options teaching = {.threads = choice->threads,
+                                        .cpu = choice->cpu,
+                                        .precision = choice->precision,
+                                        .bf16 = choice->bf16};
     if (c->settings->neighbours == 0) return VIT_OK;
     vit_status status = vit_teaching_new(&c->among, c->model, &teaching, error);
     if (status == VIT_OK)
@@ -213,7 +216,8 @@ static vit_status open_among(classifier *c, const vit_session_options *choice, v
 static vit_status open_classifier(classifier *c, bool alone, vit_error *error) {
     vit_session_options choice = {.threads = (int)c->settings->threads,
                                   .cpu = vit_chosen_cpu(),
-                                  .precision = vit_chosen_precision(&c->settings->from)};
+                                  .precision = vit_chosen_precision(&c->settings->from),
+                                  .bf16 = (vit_bf16)c->settings->from.bf16};
     const vit_model_choice *from = &c->settings->from;
     vit_status status = vit_load_chosen_model(&c->model, from, c->settings->threads, alone, error);
     if (status != VIT_OK) return status;

@@ -83,6 +83,7 @@ static const vit_option options[] = {
     {VIT_OPTION(COUNT, "batch", batch, "N"),
      .help = "pictures at a time; changes no figure\n(default: automatic)", .min = 1, .max = 1e6},
     VIT_PRECISION_OPTION(settings),
+    VIT_ARITHMETIC_OPTION(settings),
     VIT_THREADS_OPTION(settings, "changes no figure but the speed\n(default: all processors)"),
 };
 
@@ -217,6 +218,7 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
                                    .threads = (int)s->threads,
                                    .cpu = vit_chosen_cpu(),
                                    .precision = vit_chosen_precision(&s->from),
+                                   .bf16 = (vit_bf16)s->from.bf16,
                                    .note = on_note,
                                    .list_unreadable = s->list_unreadable,
                                    .picture = writes && reads_answers(s) ? on_picture : NULL,
@@ -280,7 +282,8 @@ static int probe(const settings *s) {
                                  .probe = s->probe,
                                  .json = s->json,
                                  .threads = (int)s->threads,
-                                 .precision = vit_chosen_precision(&s->from)};
+                                 .precision = vit_chosen_precision(&s->from),
+                                 .bf16 = (vit_bf16)s->from.bf16};
     vit_model *model = NULL;
     vit_error error;
     if (for_one_class(s) || s->from.labels || s->from.labels_file || s->from.templates.count > 0 ||

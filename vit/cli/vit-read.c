@@ -88,6 +88,7 @@ static const vit_option options[] = {
              "0)"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     VIT_PRECISION_OPTION(settings),
+    VIT_ARITHMETIC_OPTION(settings),
     VIT_THREADS_OPTION(settings, "changes no answer (default: all processors)"),
 };
 
@@ -128,6 +129,7 @@ static vit_status open_session(reading *r, vit_error *error) {
     const vit_text_options how = {.threads = (int)s->threads,
                                   .cpu = vit_chosen_cpu(),
                                   .precision = vit_chosen_precision(&s->from),
+                                  .bf16 = (vit_bf16)s->from.bf16,
                                   .beams = (size_t)s->beams,
                                   .length = (size_t)s->length,
                                   .length_penalty = s->length_penalty,

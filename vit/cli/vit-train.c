@@ -166,9 +166,8 @@ static const vit_option options[] = {
              "...; at the end their mean and standard deviation.\n"
              "--minutes is for all of them",
      .exclusive = WHICH_SEED},
-    {VIT_PRECISION_ROW("f32 or bf16: the matrix products; bfloat16 is faster\n"
+    VIT_PRECISION_KEYS("f32 or bf16: the matrix products; bfloat16 is faster\n"
                        "if the processor has it (default: the preset's, or f32)"),
-     .key = "precision", .offset = offsetof(settings, keys)},
     VIT_THREADS_OPTION(settings, "changes no byte of the result (default: all processors)"),
     {VIT_FLAG("recompute", recompute),
      .help = "keep only the input of each block for the backward pass\n"

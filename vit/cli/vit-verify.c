@@ -52,6 +52,7 @@ enum { PICTURES = 2, WIDTH = 97, HEIGHT = 61, DIGITS = 48, TESTS = 16, SIDE = 28
 typedef struct setup {
     const char *cpu;
     vit_precision precision;
+    vit_bf16 bf16; /* PAIRS: the hashes are those of VDPBF16PS, on AMX, too */
     int threads;
 } setup;
 
@@ -99,7 +100,7 @@ static vit_status compute_answers(vit_sha256 *hash, const char *subject, setup h
     vit_session *session = NULL;
     float *logits = calloc(info.classes, sizeof *logits);
     uint8_t *pixels = malloc(vit_max(prepared, (size_t)WIDTH * HEIGHT * 3));
-    const vit_session_options choice = {how.threads, how.cpu, how.precision};
+    const vit_session_options choice = {how.threads, how.cpu, how.precision, how.bf16};
     status = logits && pixels ? vit_session_new(&session, model, &choice, error)
                               : vit_fail(error, VIT_ERROR_MEMORY, "out of memory");
     if (status == VIT_OK) status = answer(session, &info, logits, pixels, hash, error);
@@ -147,6 +148,7 @@ static vit_status compute_training(vit_sha256 *hash, const char *subject, setup 
         .train = {images, labels, DIGITS},
         .val = {images + (size_t)DIGITS * SIDE * SIDE, labels + DIGITS, TESTS},
     };
+    const char *const pairs = "arithmetic=pairs";
     vit_train_options choice = {.data = "digits drawn by vit-verify",
                                 .arrays = &arrays,
                                 .preset = subject,
@@ -154,6 +156,8 @@ static vit_status compute_training(vit_sha256 *hash, const char *subject, setup 
                                 .batch = 16,
                                 .threads = how.threads,
                                 .cpu = how.cpu,
+                                .set = &pairs,
+                                .set_count = how.bf16 > VIT_BF16_ANY,
                                 .precision = how.precision};
     return train(hash, &choice, error);
 }
@@ -242,6 +246,18 @@ static vit_cpu highest(void) {
     return cpu;
 }
 
+static vit_bf16 bf16_of(vit_precision precision) {
+    switch (precision) {
+    case VIT_PRECISION_BF16:
+        return VIT_BF16_PAIRS;
+    case VIT_PRECISION_F32:
+    case VIT_PRECISION_INT8:
+    case VIT_PRECISION_COUNT:
+        break;
+    }
+    return VIT_BF16_ANY;
+}
+
 /* One check in one precision with every instruction set that is there, the best first; with
  * --hashes only with that one. */
 static vit_status verify(tally *t, const struct check *check, vit_precision precision,
@@ -254,7 +270,7 @@ static vit_status verify(tally *t, const struct check *check, vit_precision prec
                  vit_precision_names[precision]);
         vit_sha256 hash;
         vit_sha256_start(&hash);
-        const setup how = {name, precision, (int)t->settings->threads};
+        const setup how = {name, precision, bf16_of(precision), (int)t->settings->threads};
         vit_status status = check->compute(&hash, check->subject, how, error);
         if (status != VIT_OK) return status;
         vit_sha256_hex(&hash, o.hex);

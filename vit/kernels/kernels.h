@@ -17,6 +17,7 @@
 
 #include "vit/base/cpu.h"
 #include "vit/vit.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,10 @@
  * leave none of their ways to A. */
 size_t vit_panel(void);
 #define VIT_MOST_PANEL ((size_t)32) /* on any processor */
+
+/* The most words of k in a small product whose A is read down its columns: two numbers each of 64
+ * queries. */
+#define VIT_MOST_TURNED ((size_t)32)
 
 /* Floats of a row that a run prefetches: two cache lines. */
 #define VIT_AHEAD ((size_t)32)
@@ -123,6 +128,7 @@ typedef enum vit_stored {
 typedef struct vit_tile_size {
     size_t rows, cols;
     size_t depth; /* words of k in one call of gemm_tiles; longer k is cut into blocks */
+    bool fixed;   /* all but the last tile of C are as high as this: fewer rows take as long */
 } vit_tile_size;
 
 /* Matrix products in one precision (vit/ops/precision.h): of floats, or of numbers rounded to
@@ -140,6 +146,13 @@ typedef struct vit_product_kernels {
      * nearest that takes and gives denormals as zero. For quads, k counts quads; B holds them, A
      * what `quantise` makes, and sums are exact as long as they fit 32 bits. */
     void (*gemm_tiles)(const vit_tiles *run);
+
+    /* Which of the two arithmetics of bfloat16; VIT_BF16_ANY: it is another precision. With
+     * VIT_BF16_TILES an element is the sum of blocks of 16 pairs, the first at 0, the last filled
+     * up with pairs of 0: from +0 a chain over the first numbers of a block's pairs and one over
+     * the second ones, ascending; their sum is added to the element. Every step is rounded to
+     * nearest, and takes and gives denormals as zero. */
+    vit_bf16 bf16;
 
     /* to[j][i] = from[i][j], rows to_row and from_row apart; from: [rows][n]. Rows of `to` are
      * filled up to whole vectors with +0. The table of pairs pairs neighbours in a row of `from`;
@@ -164,9 +177,13 @@ typedef struct vit_product_kernels {
     void (*quantise)(float *words, float *scale, const float *x, size_t n);
     size_t a_words; /* 2 where the numbers of A are widened to 16 bits, else 1 */
 
-    /* By AMX, else no rows: the tile, in place of that of the table. A is then read word by word
-     * along its rows (a_col == 1), and `turn` packs an A that is stored as [k][m]. */
+    /* By AMX, else no rows: the tile, in place of that of the table. A is read word by word along
+     * its rows (a_col == 1), and `turn` packs an A that is stored as [k][m]. */
     vit_tile_size tile;
+    /* All products of vit_gemm_small, in place of runs, with a configuration for each size of
+     * tiles. The epilogue may only accumulate or scale; of an A that is read down its columns, k is
+     * at most VIT_MOST_TURNED words. */
+    void (*gemm_small)(const vit_tiles *products);
     /* to[j][i] = the pair of from[2 i][j] and from[2 i + 1][j], rows to_row and from_row apart;
      * from: [rows][n]. Rows of `to` are filled up to whole vectors with +0. */
     void (*turn)(float *to, size_t to_row, const float *from, size_t from_row, size_t rows,
@@ -308,11 +325,17 @@ typedef struct vit_kernels {
 } vit_kernels;
 
 /* The table for the highest instruction set that is at most `highest` and that this processor and
- * this build have. Never NULL: scalar C always works. */
+ * this build have. Never NULL: scalar C always works. VIT_CPU_AMX asks the system for permission.
+ */
 const vit_kernels *vit_kernels_choose(vit_cpu highest);
+
+/* The same for products in this arithmetic of bfloat16: its products may have another one, or
+ * none. */
+const vit_kernels *vit_kernels_with(vit_cpu highest, vit_bf16 bf16);
 
 /* The tables of this build, for vit_kernels_choose; NULL where the compiler cannot make one. */
 const vit_kernels *vit_kernels_scalar(void);
+const vit_kernels *vit_kernels_scalar_tiles(void); /* with products as those of tiles */
 const vit_kernels *vit_kernels_neon(void);
 const vit_kernels *vit_kernels_simd128(void);
 const vit_kernels *vit_kernels_avx2(void);
@@ -320,15 +343,15 @@ const vit_kernels *vit_kernels_avx512(void);
 const vit_kernels *vit_kernels_avx512bf16(void);
 const vit_kernels *vit_kernels_amx(void);
 
-/* Products of bfloat16 by VDPBF16PS (all functions NULL where the compiler cannot make them), and
- * the same bits in plain C. */
-extern const vit_product_kernels vit_pairs_avx512bf16, vit_pairs_amx, vit_pairs_reference;
+/* Products of bfloat16 by VDPBF16PS and by AMX (all functions NULL where the compiler cannot make
+ * them), and the same bits in plain C. */
+extern const vit_product_kernels vit_pairs_avx512bf16, vit_pairs_amx, vit_pairs_reference,
+    vit_pairs_amx_reference;
 
 /* Products of 8-bit integers, all with the same results; those with VNNI are for processors that
  * have VPDPBUSD for registers of 256 or 512 bits (vit/base/cpu.h). Functions are NULL where the
  * compiler cannot make them. */
 extern const vit_product_kernels vit_quads_scalar, vit_quads_neon, vit_quads_simd128,
-    vit_quads_avx2, vit_quads_avxvnni, vit_quads_avx512, vit_quads_avx512vnni,
-    vit_quads_amx;
+    vit_quads_avx2, vit_quads_avxvnni, vit_quads_avx512, vit_quads_avx512vnni, vit_quads_amx;
 
 #endif

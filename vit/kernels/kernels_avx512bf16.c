@@ -30,6 +30,7 @@ static inline v16 v16_pairs_across(v16 low, v16 high) {
 #include "vit/kernels/pairs.inc"
 
 const vit_product_kernels vit_pairs_avx512bf16 = {.gemm_tiles = gemm_tiles,
+                                                  .bf16 = VIT_BF16_PAIRS,
                                                   .transpose = transpose,
                                                   .copy_along = copy_along,
                                                   .copy_across = copy_across};

@@ -63,7 +63,7 @@ static void quantise(float *words, float *scale, const float *x, size_t n) {
 }
 
 const vit_product_kernels vit_quads_amx = {
-    .gemm_tiles = gemm_tiles, .quantise = quantise, .a_words = 1, .tile = {32, 32, 256}};
+    .gemm_tiles = gemm_tiles, .quantise = quantise, .a_words = 1, .tile = {32, 32, 256, true}};
 
 #else
 

@@ -10,3 +10,10 @@ const vit_kernels *vit_kernels_scalar(void) {
         [VIT_PRECISION_INT8] = &vit_quads_scalar);
     return vit_cpu_detect() > VIT_CPU_SCALAR ? &with_reference : &table;
 }
+
+const vit_kernels *vit_kernels_scalar_tiles(void) {
+    static const vit_kernels table = VIT_KERNEL_TABLE(
+        VIT_CPU_SCALAR, [VIT_PRECISION_F32] = &floats,
+        [VIT_PRECISION_BF16] = &vit_pairs_amx_reference, [VIT_PRECISION_INT8] = &vit_quads_scalar);
+    return vit_cpu_detect() > VIT_CPU_SCALAR ? &table : vit_kernels_scalar();
+}

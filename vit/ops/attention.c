@@ -21,6 +21,11 @@
  * sees. */
 #define CAUSAL_BLOCK 8
 
+/* The same in the arithmetic of tiles, whose chains are sums of blocks of 32 queries: multiples of
+ * 32, so that none is cut. */
+#define TILE_QUERY_BLOCK (2 * VIT_MOST_TURNED)
+#define TILE_CAUSAL_BLOCK 32
+
 typedef struct attention {
     const vit_exec *exec; /* whose precision is that of attention */
     vit_attention_shape s;
@@ -47,8 +52,10 @@ static size_t heads_of_task(const vit_exec *exec, const vit_attention_shape *s, 
     return shares || s->causal ? 1 : heads_together(s, most);
 }
 
-static size_t block_of(const vit_attention_shape *s) {
-    return s->causal ? CAUSAL_BLOCK : QUERY_BLOCK;
+static size_t block_of(const attention *a) {
+    const bool tiles = vit_products_of(a->exec)->bf16 > VIT_BF16_PAIRS;
+    if (a->s.causal) return tiles ? TILE_CAUSAL_BLOCK : CAUSAL_BLOCK;
+    return tiles ? TILE_QUERY_BLOCK : QUERY_BLOCK;
 }
 
 /* How many keys, from the first on, the query sees. */
@@ -105,12 +112,12 @@ static float *take(room *r, size_t count) {
 
 static room room_of(const vit_attention_shape *s, size_t together, bool backward, float *start) {
     const size_t width = together * s->head_dim, count = vit_min(s->queries, QUERY_BLOCK);
-    const size_t padded = vit_padded(s->keys), wide = vit_padded(width);
+    const size_t padded = vit_padded(s->keys), wide = together * vit_padded(s->head_dim);
     room r = {.start = start};
     r.k_transposed = take(&r, width * padded);
     r.p = take(&r, together * count * padded);
     r.keys_across = take(&r, vit_converted_words(s->keys) * wide);
-    r.rows_along = take(&r, count * vit_padded(vit_converted_words(width)));
+    r.rows_along = take(&r, count * together * vit_padded(vit_converted_words(s->head_dim)));
     if (!backward) return r;
     r.v_transposed = take(&r, width * padded);
     r.ds = take(&r, together * count * padded);
@@ -143,21 +150,32 @@ static size_t words(const attention *a, size_t k) {
     return vit_words(a->exec->precision, k);
 }
 
+/* Whether rows of an operand are loaded into registers of tiles: six times as slow where they cross
+ * cache lines, as those of heads of 16 or 24 numbers side by side do. */
+static bool loads_tiles(const attention *a) {
+    return vit_products_of(a->exec)->tile.rows > 0;
+}
+
 /* `count` rows of Q, K, V or dO, [count][together][head_dim], as an operand read along rows. */
 static operand along(const attention *a, float *to, const float *from, size_t row, size_t count) {
-    const size_t n = a->s.head_dim, width = a->together * n,
-                 to_row = vit_padded(vit_converted_words(width));
+    const size_t n = a->s.head_dim, apart = loads_tiles(a) ? a->together : 1;
+    const size_t width = a->together / apart * n, step = vit_padded(words(a, width));
     if (!converts(a)) return (operand){from, row, n};
-    vit_products_of(a->exec)->copy_along(to, to_row, from, row, count, width);
-    return (operand){to, to_row, words(a, n)};
+    for (size_t h = 0; h < apart; h++)
+        vit_products_of(a->exec)->copy_along(to + h * step, apart * step, from + h * n, row, count,
+                                             width);
+    return (operand){to, apart * step, apart > 1 ? step : words(a, n)};
 }
 
 /* The same as an operand read down columns. */
 static operand across(const attention *a, float *to, const float *from, size_t row, size_t count) {
-    const size_t n = a->s.head_dim, width = a->together * n, to_row = vit_padded(width);
+    const size_t n = a->s.head_dim, apart = loads_tiles(a) ? a->together : 1;
+    const size_t width = a->together / apart * n, step = vit_padded(width);
     if (!converts(a)) return (operand){from, row, n};
-    vit_products_of(a->exec)->copy_across(to, to_row, from, row, count, width);
-    return (operand){to, to_row, n};
+    for (size_t h = 0; h < apart; h++)
+        vit_products_of(a->exec)->copy_across(to + h * step, apart * step, from + h * n, row, count,
+                                              width);
+    return (operand){to, apart * step, apart > 1 ? step : n};
 }
 
 /* P or dS, [together][count][padded keys], as an operand read along rows; `to` may be `scores`. */
@@ -324,7 +342,7 @@ static void forward_task(size_t index, int thread, void *context) {
     const attention *a = &one;
     const vit_attention_shape *s = &a->s;
     const size_t first = part * s->queries / a->parts, end = (part + 1) * s->queries / a->parts;
-    const size_t padded = vit_padded(s->keys), block = block_of(s);
+    const size_t padded = vit_padded(s->keys), block = block_of(a);
     const room r = room_of_thread(a, false, thread);
     if (first == end) return;
 
@@ -409,7 +427,7 @@ static void backward_task(size_t index, int thread, void *context) {
     const attention one = part_of(whole, index / groups, index % groups * whole->together);
     const vit_attention_shape *s = &one.s;
     const room r = room_of_thread(&one, true, thread);
-    const size_t block = block_of(s);
+    const size_t block = block_of(&one);
     transpose_keys(&one, r.v_transposed, one.v, s->v_row);
     if (!one.p) transpose_keys(&one, r.k_transposed, one.k, s->k_row);
     const operand keys = across(&one, r.keys_across, one.k, s->k_row, s->keys);

@@ -5,12 +5,15 @@
 const char *const vit_precision_names[] = {"f32", "bf16", "int8", NULL};
 VIT_CHECK_ROWS(vit_precision_names, VIT_PRECISION_COUNT + 1);
 
+const char *const vit_bf16_names[] = {"any", "pairs", "tiles", NULL};
+VIT_CHECK_ROWS(vit_bf16_names, VIT_BF16_COUNT + 1);
+
 const vit_precision_row vit_precisions[] = {
-    {VIT_PRECISION_F32, 1, false, false, true, VIT_PRECISION_F32, VIT_PRECISION_F32,
+    {VIT_PRECISION_F32, 1, false, false, true, false, false, VIT_PRECISION_F32, VIT_PRECISION_F32,
      VIT_CPU_SCALAR},
-    {VIT_PRECISION_BF16, 2, true, false, true, VIT_PRECISION_BF16, VIT_PRECISION_BF16,
+    {VIT_PRECISION_BF16, 2, true, false, true, true, true, VIT_PRECISION_BF16, VIT_PRECISION_BF16,
      VIT_CPU_AVX512BF16},
-    {VIT_PRECISION_INT8, 4, false, true, false, VIT_PRECISION_F32, VIT_PRECISION_F32,
+    {VIT_PRECISION_INT8, 4, false, true, false, true, false, VIT_PRECISION_F32, VIT_PRECISION_F32,
      VIT_CPU_SCALAR},
 };
 VIT_CHECK_ROWS(vit_precisions, VIT_PRECISION_COUNT);
@@ -54,4 +57,40 @@ vit_status vit_precision_check(vit_precision precision, const vit_kernels *kerne
                     has_it ? "which this build or the choice of instruction set leaves out"
                            : "which this processor does not have",
                     vit_cpu_name(kernels->cpu), vit_precision_names[0], vit_precision_names[0]);
+}
+
+static vit_status refuse_order(vit_precision precision, vit_bf16 bf16, const vit_kernels *kernels,
+                               vit_error *error) {
+    if (!vit_precisions[precision].orders)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "arithmetic %s is one of bf16, but the precision is %s: leave it out, or "
+                        "choose bf16",
+                        vit_bf16_names[bf16], vit_precision_names[precision]);
+    return vit_fail(
+        error, VIT_ERROR_ARGUMENT,
+        "arithmetic %s needs the instruction set amx (%s is used%s%s): choose %s",
+        vit_bf16_names[bf16], vit_cpu_name(kernels->cpu), vit_cpu_tiles_missing() ? "; " : "",
+        vit_cpu_tiles_missing() ? vit_cpu_tiles_missing() : "", vit_bf16_names[VIT_BF16_PAIRS]);
+}
+
+vit_status vit_precision_choose(const vit_kernels **out, vit_cpu highest, vit_precision precision,
+                                vit_bf16 bf16, vit_error *error) {
+    if ((unsigned)precision >= VIT_PRECISION_COUNT) return refuse_unknown(precision, error);
+    if ((unsigned)bf16 >= VIT_BF16_COUNT)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "arithmetic %d, expected any, pairs or tiles",
+                        (int)bf16);
+    const vit_precision_row *row = &vit_precisions[precision];
+    /* Of what AMX does not do, its table is the one below it: no permission is asked for. */
+    if (!row->tiles && highest > VIT_CPU_AVX512BF16) highest = VIT_CPU_AVX512BF16;
+    *out = row->tiles ? vit_kernels_with(highest, bf16) : vit_kernels_choose(highest);
+    if (bf16 > VIT_BF16_ANY && !row->orders) return refuse_order(precision, bf16, *out, error);
+    const vit_status status = vit_precision_check(precision, *out, error);
+    if (status != VIT_OK || bf16 <= VIT_BF16_ANY || (*out)->products[precision]->bf16 >= bf16)
+        return status;
+    return refuse_order(precision, bf16, *out, error);
+}
+
+const char *vit_precision_lacks_tiles(vit_cpu highest, vit_precision precision) {
+    const bool wanted = vit_precisions[precision].tiles && highest >= VIT_CPU_AMX;
+    return wanted && vit_cpu_detect() >= VIT_CPU_AMX ? vit_cpu_tiles_missing() : NULL;
 }

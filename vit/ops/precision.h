@@ -16,6 +16,8 @@ typedef struct vit_precision_row {
                        product can also read where they are */
     bool scales;    /* integers with scales (vit/ops/int8.h) */
     bool trains;    /* it has gradients */
+    bool tiles;     /* AMX has it, and is asked for */
+    bool orders;    /* sums are rounded in the order of a vit_bf16 */
     /* where the linear layers of the blocks have this precision: those outside the blocks, and
      * attention's products */
     vit_precision outside, attention;
@@ -23,6 +25,9 @@ typedef struct vit_precision_row {
 } vit_precision_row;
 
 extern const vit_precision_row vit_precisions[];
+
+/* "any", "pairs", "tiles", in the order of vit_bf16, and NULL. */
+extern const char *const vit_bf16_names[];
 
 /* "f32", "bf16", "int8", in the order of the enum, and NULL. */
 extern const char *const vit_precision_names[];
@@ -38,6 +43,16 @@ size_t vit_converted_words(size_t k);
 
 /* k rounded up to whole words, in every precision that converts its operands. */
 size_t vit_whole_words(size_t k);
+
+/* The kernels for products in this precision and, of bfloat16, in this arithmetic, of at most that
+ * instruction set. VIT_ERROR_ARGUMENT as vit_precision_check, and if there is no such arithmetic.
+ */
+vit_status vit_precision_choose(const vit_kernels **out, vit_cpu highest, vit_precision precision,
+                                vit_bf16 bf16, vit_error *error);
+
+/* Why products in this precision are not by AMX although the processor names it and `highest`
+ * allows it; else NULL. */
+const char *vit_precision_lacks_tiles(vit_cpu highest, vit_precision precision);
 
 /* VIT_ERROR_ARGUMENT if there is no such precision, or if the kernels do not have it. */
 vit_status vit_precision_check(vit_precision precision, const vit_kernels *kernels,

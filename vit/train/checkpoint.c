@@ -319,10 +319,22 @@ static vit_status compare_classes(const vit_checkpoint *c, const vit_classes *cl
     return status;
 }
 
+vit_status vit_checkpoint_bf16(vit_bf16 *out, const vit_checkpoint *c, vit_error *error) {
+    const char *text = vit_tensors_metadata(c->file, keys[RECIPE]);
+    vit_recipe recipe = vit_recipe_default();
+    const vit_status status = text ? vit_recipe_read(&recipe, text, c->path, error) : VIT_OK;
+    *out = vit_recipe_bf16(&recipe);
+    return status;
+}
+
 vit_status vit_checkpoint_compare(const vit_checkpoint *c, const vit_identity *identity,
                                   vit_error *error) {
     parts p = {0};
-    vit_status status = parts_new(&p, identity, error);
+    vit_preset preset = *identity->preset;
+    vit_identity same = *identity;
+    same.preset = &preset;
+    vit_status status = vit_checkpoint_bf16(&preset.recipe.bf16, c, error);
+    if (status == VIT_OK) status = parts_new(&p, &same, error);
     for (size_t i = 0; i < PARTS && status == VIT_OK; i++) {
         const char *theirs = vit_tensors_metadata(c->file, keys[i]);
         if (!theirs && i == TEACHER) theirs = ""; /* without a teacher its key is not written */

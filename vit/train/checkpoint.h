@@ -91,7 +91,11 @@ vit_status vit_checkpoints_at(vit_checkpoint *out, const vit_checkpoints *c, uin
                               bool *missing, vit_error *error);
 void vit_checkpoint_close(vit_checkpoint *checkpoint); /* a zeroed one may be closed */
 
-/* MISMATCH, naming what differs, if it belongs to another training. */
+/* *out = in which order its training rounded sums of bfloat16. */
+vit_status vit_checkpoint_bf16(vit_bf16 *out, const vit_checkpoint *checkpoint, vit_error *error);
+
+/* MISMATCH, naming what differs, if it belongs to another training. The order in which sums of
+ * bfloat16 are rounded may differ: it depends on the processor. */
 vit_status vit_checkpoint_compare(const vit_checkpoint *checkpoint, const vit_identity *identity,
                                   vit_error *error);
 

@@ -103,6 +103,27 @@ void vit_run_hold_back(vit_recipe *recipe, const vit_run *run) {
     recipe->val = (double)vit_recipe_val(recipe, all);
 }
 
+/* The highest instruction set that the options allow, whose name has been checked. */
+static vit_cpu highest_of(const vit_run *run) {
+    vit_cpu highest = VIT_CPU_AMX;
+    if (run->options->cpu) vit_cpu_parse(run->options->cpu, &highest);
+    return highest;
+}
+
+/* The kernels for the recipe's precision, which says the arithmetic that they have from then on. */
+static vit_status choose_kernels(vit_run *run, vit_error *error) {
+    vit_recipe *r = &run->preset.recipe;
+    const vit_status status =
+        vit_precision_choose(&run->kernels, highest_of(run), r->precision, r->bf16, error);
+    if (status == VIT_OK) r->bf16 = run->kernels->products[r->precision]->bf16;
+    return status;
+}
+
+static void note_tiles(const vit_run *run) {
+    const char *why = vit_precision_lacks_tiles(highest_of(run), run->preset.recipe.precision);
+    if (why) vit_run_note(run, "AMX is not used: %s", why);
+}
+
 /* run->preset = the preset `name`, or the data's own for NULL, with the values of the options,
  * fitted to the data. */
 static vit_status choose_preset(vit_run *run, const char *name, vit_error *error) {
@@ -135,6 +156,7 @@ static vit_status choose_preset(vit_run *run, const char *name, vit_error *error
             error, VIT_ERROR_ARGUMENT,
             "%s is for pictures of one class each, not for \"multi_label\": leave it out",
             o->report ? "a report" : "a teacher");
+    if (status == VIT_OK) status = choose_kernels(run, error);
     if (status != VIT_OK) return status;
     vit_run_hold_back(&run->preset.recipe, run);
     return VIT_OK;
@@ -225,11 +247,26 @@ static void extend(vit_run *run, const vit_checkpoint *c) {
                  vit_recipe_learning_rate(r, c->step, run->plan.schedule));
 }
 
+/* Says if sums of bfloat16 were rounded in another order before the checkpoint. */
+static vit_status note_arithmetic(vit_run *run, const vit_checkpoint *c, vit_error *error) {
+    const vit_recipe *r = &run->preset.recipe;
+    vit_bf16 theirs;
+    const vit_status status = vit_checkpoint_bf16(&theirs, c, error);
+    if (status != VIT_OK || !vit_precisions[r->precision].orders || theirs == r->bf16)
+        return status;
+    vit_run_note(run,
+                 "the steps before were computed in bf16 by %s, the next ones by %s: the model "
+                 "is another than one trained by either alone (arithmetic)",
+                 vit_bf16_names[theirs], vit_bf16_names[r->bf16]);
+    return VIT_OK;
+}
+
 static vit_status load_checkpoint(vit_run *run, const vit_checkpoint *c, vit_error *error) {
     vit_identity identity = vit_run_identity(run);
     const bool is_longer = run->plan.schedule > c->schedule;
     if (is_longer) identity.schedule = c->schedule;
     vit_status status = vit_checkpoint_compare(c, &identity, error);
+    if (status == VIT_OK) status = note_arithmetic(run, c, error);
     if (status == VIT_OK) status = vit_checkpoint_load(run->trainer, &run->history, c, error);
     if (status == VIT_OK && is_longer) extend(run, c);
     if (status == VIT_OK) status = load_best(run, error);
@@ -369,6 +406,7 @@ vit_status vit_run_open(vit_run *run, vit_error *error) {
     if (status == VIT_OK) status = open_trainer(run, error);
     status = vit_cluster_agree(o->cluster, status, error);
     if (status == VIT_OK) status = vit_run_compare_ranks(run, error);
+    if (status == VIT_OK) note_tiles(run);
     if (status == VIT_OK) status = start(run, error);
     return status;
 }

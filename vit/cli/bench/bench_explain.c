@@ -86,7 +86,8 @@ static vit_status measure(const bench *b, seeing *s, vit_error *error) {
 }
 
 vit_status bench_explain(const bench *b, vit_error *error) {
-    const vit_session_options options = {b->threads, vit_cpu_name(b->kernels->cpu), b->precision};
+    const vit_session_options options = {b->threads, vit_cpu_name(b->kernels->cpu), b->precision,
+                                         VIT_BF16_ANY};
     vit_model *model = NULL;
     seeing s = {0};
     vit_status status = bench_load_model(&model, b, error);

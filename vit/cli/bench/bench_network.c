@@ -159,7 +159,8 @@ vit_status bench_load_model(vit_model **out, const bench *b, vit_error *error) {
 }
 
 vit_status bench_infer(const bench *b, vit_error *error) {
-    const vit_session_options options = {b->threads, vit_cpu_name(b->kernels->cpu), b->precision};
+    const vit_session_options options = {b->threads, vit_cpu_name(b->kernels->cpu), b->precision,
+                                         VIT_BF16_ANY};
     vit_model *model = NULL;
     vit_dataset noise = {0};
     answering a = {.batch = b->batch};

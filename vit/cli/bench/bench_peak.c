@@ -74,7 +74,9 @@ PROBE_512(probe_wide_avx512, "avx512f,avx512bw", __m512i, _mm512_set1_epi32(1), 
 PROBE_256(probe_avxvnni, "avx2", __m256i, _mm256_set1_epi32(1), VEX_QUAD_STEP)
 PROBE_256(probe_wide_avx2, "avx2", __m256i, _mm256_set1_epi32(1), WIDE_STEP)
 
-/* Products of tiles: four sums, of 16 x 16 x 64 numbers each. A round is two of them. */
+/* Products of tiles, of 16 x 16 x 64 numbers each, none of them 0: with zeros the clock is higher.
+ * A round is two products, into sums of their own. As pairs of bfloat16 the numbers are from .5 to
+ * 2. */
 #define PROBE_AMX(name, step)                                                                 \
     __attribute__((target("amx-tile,amx-int8,amx-bf16"))) static void name(uint64_t rounds) { \
         static const struct {                                                                 \
@@ -82,8 +84,14 @@ PROBE_256(probe_wide_avx2, "avx2", __m256i, _mm256_set1_epi32(1), WIDE_STEP)
             uint16_t colsb[16];                                                               \
             uint8_t rows[16];                                                                 \
         } g = {1, {0}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};   \
-        __asm__ volatile("" ::"r"(&g) : "memory");                                            \
+        uint16_t numbers[16 * 32];                                                            \
+        for (uint32_t i = 0; i < 16 * 32; i++)                                                \
+            numbers[i] = (uint16_t)(0x3f00 + (i * 2654435761u >> 24));                        \
+        __asm__ volatile("" ::"r"(&g), "r"(numbers) : "memory");                              \
         _tile_loadconfig(&g);                                                                 \
+        _tile_loadd(4, numbers, 64);                                                          \
+        _tile_loadd(6, numbers, 64);                                                          \
+        _tile_loadd(7, numbers, 64);                                                          \
         for (uint64_t n = 0; n < rounds; n += 1) {                                            \
             step(0, 4, 6);                                                                    \
             step(1, 4, 7);                                                                    \
@@ -141,9 +149,9 @@ static measure measure_of_integers(vit_cpu cpu) {
     switch (cpu) {
     case VIT_CPU_AVX2:
         return vnni ? (measure){probe_avxvnni, 32, 12} : (measure){probe_wide_avx2, 16, 12};
-    case VIT_CPU_AVX512:
     case VIT_CPU_AMX:
         return (measure){probe_amx_int8, 4096, 8};
+    case VIT_CPU_AVX512:
     case VIT_CPU_AVX512BF16:
         return vnni ? (measure){probe_avx512vnni, 64, 24} : (measure){probe_wide_avx512, 32, 24};
     case VIT_CPU_SCALAR:
@@ -158,8 +166,8 @@ static measure measure_of_integers(vit_cpu cpu) {
 static measure measure_of(vit_cpu cpu, vit_precision precision) {
     switch (precision) {
     case VIT_PRECISION_BF16:
-        return cpu == VIT_CPU_AMX ? (measure){probe_amx_bf16, 2048, 8}
-                                  : (measure){probe_bf16, 32, 24};
+        return cpu > VIT_CPU_AVX512BF16 ? (measure){probe_amx_bf16, 2048, 8}
+                                        : (measure){probe_bf16, 32, 24};
     case VIT_PRECISION_INT8:
         return measure_of_integers(cpu);
     case VIT_PRECISION_F32:

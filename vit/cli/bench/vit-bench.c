@@ -169,8 +169,8 @@ static vit_status measure(const mode *m, const settings *s, vit_error *error) {
                         "--precision %s of %s, which is measured in %s: infer, read%s have it",
                         vit_precision_names[b.precision], m->name,
                         floats ? "f32 only" : "f32 or bf16", row->trains ? ", train and gemm" : "");
-    status =
-        vit_choose(&b.kernels, &b.threads, vit_chosen_cpu(), (int)s->threads, b.precision, error);
+    status = vit_choose(&b.kernels, &b.threads, vit_chosen_cpu(), (int)s->threads, b.precision,
+                        VIT_BF16_ANY, error);
     if (status != VIT_OK) return status;
     b.preset.recipe.precision = b.precision;
     if (m->run == bench_ops || m->run == bench_resize) b.threads = 1;

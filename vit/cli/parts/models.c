@@ -195,7 +195,8 @@ vit_status vit_chosen_model_options(vit_model_options *out, const vit_model_choi
                                .width = from->size.width,
                                .turn = (vit_turn)from->turn,
                                .cpu = vit_chosen_cpu(),
-                               .precision = vit_chosen_precision(from)};
+                               .precision = vit_chosen_precision(from),
+                               .bf16 = (vit_bf16)from->bf16};
     return vit_chosen_labels(&out->labels, from, error);
 }
 

@@ -181,8 +181,8 @@ static int check_cpu(const vit_command *command) {
     if (!word || vit_cpu_parse(word, &cpu)) return VIT_EXIT_OK;
     return vit_say_usage(
         command,
-        "the environment variable VIT_CPU is \"%s\", expected scalar, neon, simd128, avx2, avx512 "
-        "or avx512bf16",
+        "the environment variable VIT_CPU is \"%s\", expected scalar, neon, simd128, avx2, avx512, "
+        "avx512bf16 or amx",
         word);
 }
 
@@ -202,7 +202,8 @@ static vit_precision asked_precision(const vit_model_choice *from) {
 
 vit_precision vit_chosen_precision(const vit_model_choice *from) {
     const vit_precision asked = asked_precision(from);
-    return vit_precision_available(asked, vit_chosen_cpu()) ? asked : VIT_PRECISION_F32;
+    const bool is_had = vit_precision_available(asked, vit_chosen_cpu());
+    return is_had || from->bf16 > 0 ? asked : VIT_PRECISION_F32;
 }
 
 void vit_say_precision(const vit_command *command, const vit_model_choice *from, const char *name,
@@ -210,6 +211,11 @@ void vit_say_precision(const vit_command *command, const vit_model_choice *from,
     const vit_precision asked = asked_precision(from), chosen = vit_chosen_precision(from);
     const vit_precision had = chosen == VIT_PRECISION_F32 ? info->precision : chosen;
     const char *answers = vit_precision_names[had];
+    vit_cpu highest = VIT_CPU_AMX;
+    if (vit_chosen_cpu()) vit_cpu_parse(vit_chosen_cpu(), &highest);
+    const bool wanted = had > VIT_PRECISION_F32 && highest >= VIT_CPU_AMX; /* int8 or bf16 */
+    const char *why = wanted && vit_cpu_detect() >= VIT_CPU_AMX ? vit_cpu_tiles_missing() : NULL;
+    if (why) vit_say(command, "note: AMX is not used: %s", why);
     if (!from->precision.given || asked == had) return;
     if (asked == chosen)
         vit_say(command,

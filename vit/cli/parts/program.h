@@ -48,6 +48,7 @@ char *vit_format_count(char text[32], uint64_t count);
 bool vit_speaks_utf8(void);
 
 extern const char *const vit_precision_names[]; /* vit/ops/precision.c */
+extern const char *const vit_bf16_names[];      /* "any", "pairs", "tiles", NULL; the same */
 extern const char *const vit_turn_names[];      /* "model", "exif", "never", NULL */
 extern const char *const vit_split_names[];     /* "test", "train", "val", NULL */
 
@@ -60,6 +61,7 @@ typedef struct vit_model_choice {
     vit_size size;          /* 0: the model's own */
     int turn;               /* vit_turn */
     vit_optional precision; /* vit_precision */
+    int bf16;               /* vit_bf16 */
 } vit_model_choice;
 
 /* --precision; what: the help. */
@@ -76,6 +78,27 @@ typedef struct vit_model_choice {
             .offset = offsetof(settings, from.precision), .optional = true    \
     }
 
+/* --arithmetic; what: the help. */
+#define VIT_ARITHMETIC_ROW(what)                                                      \
+    .name = "arithmetic", .kind = VIT_OPTION_CHOICE, .argument = "A", .help = (what), \
+    .choices = vit_bf16_names
+/* Of a program that trains: keys of the recipe; what: the help of --precision. */
+#define VIT_PRECISION_KEYS(what)                                                         \
+    {VIT_PRECISION_ROW(what), .key = "precision", .offset = offsetof(settings, keys)}, { \
+        VIT_ARITHMETIC_ROW("of bf16: pairs, as VDPBF16PS sums, or tiles, as AMX\n"       \
+                           "does; any: tiles where there is AMX. The same bytes again\n" \
+                           "need the same (default: any)"),                              \
+            .key = "arithmetic", .offset = offsetof(settings, keys)                      \
+    }
+/* Of a program that answers. */
+#define VIT_ARITHMETIC_OPTION(settings)                                     \
+    {                                                                       \
+        VIT_ARITHMETIC_ROW("of bf16: pairs, as VDPBF16PS sums, or tiles,\n" \
+                           "as AMX does; any: tiles where there is AMX\n"   \
+                           "(default: any)"),                               \
+            .offset = offsetof(settings, from.bf16)                         \
+    }
+
 /* For programs that answer: the precision that is asked for; f32 in place of one that this
  * processor does not have. */
 vit_precision vit_chosen_precision(const vit_model_choice *from);
@@ -85,7 +108,7 @@ void vit_say_precision(const vit_command *command, const vit_model_choice *from,
                        const vit_model_info *info);
 
 /* A sentence in the notes of a program, which continues it. */
-#define VIT_CPU_NOTE                                                      \
+#define VIT_CPU_NOTE                                                          \
     "VIT_CPU=scalar|neon|simd128|avx2|avx512|avx512bf16|amx is the highest\n" \
     "instruction set used"
 

@@ -225,7 +225,8 @@ int vit_probe_model(const vit_command *command, const vit_model *model, const vi
                                        .no_curve = true,
                                        .threads = c->threads,
                                        .cpu = vit_chosen_cpu(),
-                                       .precision = c->precision};
+                                       .precision = c->precision,
+                                       .bf16 = c->bf16};
     vit_teaching *t = NULL;
     vit_tested knn = {0}, probe = {0};
     vit_learnt learnt = {0};

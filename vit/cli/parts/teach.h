@@ -29,6 +29,7 @@ typedef struct vit_probe_call {
     bool probe, json;
     int threads;
     vit_precision precision;
+    vit_bf16 bf16;
 } vit_probe_call;
 int vit_probe_model(const vit_command *command, const vit_model *model, const vit_probe_call *call);
 

@@ -97,6 +97,7 @@ static const vit_option options[] = {
              "computed together (default: none)",
      .max = 10000},
     VIT_PRECISION_OPTION(settings),
+    VIT_ARITHMETIC_OPTION(settings),
     VIT_THREADS_OPTION(settings, "changes no digit of an answer (default: all processors)"),
     {VIT_OPTION(CHOICE, "log", log, "HOW"),
      .help = "a line for each request on standard error: none, text or\n"
@@ -220,7 +221,8 @@ static vit_status begin_teaching(serve_server *server, const settings *s, vit_er
                                             .user = server,
                                             .threads = (int)s->threads,
                                             .cpu = vit_chosen_cpu(),
-                                            .precision = vit_chosen_precision(&s->from)};
+                                            .precision = vit_chosen_precision(&s->from),
+                                            .bf16 = (vit_bf16)s->from.bf16};
     return serve_teachings_new(&server->teachings, &limits, error);
 }
 
@@ -235,7 +237,8 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
                                          .turn = (vit_turn)s->from.turn,
                                          .threads = (int)s->threads,
                                          .cpu = vit_chosen_cpu(),
-                                         .precision = vit_chosen_precision(&s->from)};
+                                         .precision = vit_chosen_precision(&s->from),
+                                         .bf16 = (vit_bf16)s->from.bf16};
     const serve_connections_options connections = {.most = connections_within(s),
                                                    .per_address = (size_t)s->per_address,
                                                    .timeout = s->timeout,

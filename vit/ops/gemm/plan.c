@@ -117,11 +117,11 @@ static void choose_for_floats(plan *p, const shape *s, const vit_tile_size *tile
 /* ---- tasks: divided so that the threads finish at about the same time ---- */
 
 /* B stays: bands only. Of a converted A they are low, as each is packed on its way. */
-static void divide_under_b(plan *p, size_t threads) {
+static void divide_under_b(plan *p, const vit_tile_size *tile, size_t threads) {
     p->bands = p->runs = threads;
     p->groups = 1;
     if (!p->converts) return;
-    const size_t low = p->height == 32 ? 1 : LOW_TILES;
+    const size_t low = tile->fixed ? 1 : LOW_TILES;
     p->bands = vit_ceil_div(p->tiles, threads * low) * threads;
     p->runs = threads > 1 ? vit_min(threads * RUNS_A_THREAD, p->bands) : 1;
 }
@@ -143,7 +143,7 @@ static void divide_over_a(plan *p, const shape *s, const vit_tile_size *tile, si
     const bool low = tile->rows < TALL_TILE && !s->b_made; /* each band makes all of B */
     const size_t most_rows = low ? LOW_TILE_ROWS : HIGH_ROWS;
     const size_t rows = vit_min(most_rows, fits->band / p->packed_row);
-    p->bands = vit_ceil_div(p->tiles, rows / tile->rows);
+    p->bands = vit_ceil_div(p->tiles, vit_max(rows / tile->rows, 1));
     if (p->bands < threads && wants_bands(p, s, threads)) p->bands = threads;
     if (p->bands > 1) p->bands = vit_ceil_div(p->bands, threads) * threads;
     p->runs = p->bands;
@@ -165,8 +165,7 @@ vit_gemm_plan vit_gemm_plan_of(const shape *s, const vit_tile_size *tile, size_t
     p.rows = s->m;
     p.height = s->m / p.tiles;
     p.higher = s->m % p.tiles;
-    /* A tile register takes as long with fewer rows, unless they are less than half. */
-    if (tile->rows == 32) p.height = 32, p.higher = 0;
+    if (tile->fixed) p.height = tile->rows, p.higher = 0;
     p.depth = block_depth(p.words, tile->depth);
     p.breadth = p.panels;
     if (p.converts)
@@ -179,7 +178,7 @@ vit_gemm_plan vit_gemm_plan_of(const shape *s, const vit_tile_size *tile, size_t
     p.packed_row = vit_padded(p.depth) + 16;
     p.packed_tile = tile->rows * p.depth + 16;
     if (p.b_stays)
-        divide_under_b(&p, threads);
+        divide_under_b(&p, tile, threads);
     else
         divide_over_a(&p, s, tile, threads, &fits);
     return p;

@@ -35,7 +35,7 @@ typedef struct vit_gemm_plan {
     size_t tiles, panels;  /* of C */
     size_t rows;           /* of C */
     size_t height, higher; /* rows of a tile; the first `higher` tiles have one more; the last one
-                              may have fewer */
+                              may have fewer (vit_tile_size.fixed) */
     bool b_stays;          /* else A stays */
     bool pack_a, pack_b;   /* into the thread's room; else it is read where it is */
     size_t depth;          /* words in a block of k; the last block may have fewer */

@@ -26,6 +26,10 @@ void vit_gemm_small(const vit_exec *exec, const vit_tiles *products) {
     const vit_tile_size *tile = vit_tile_of(exec);
     const size_t m = products->rows, tiles = vit_ceil_div(m, tile->rows);
     if (m == 0) return;
+    if (vit_products_of(exec)->gemm_small) {
+        vit_products_of(exec)->gemm_small(products);
+        return;
+    }
     const size_t height = m / tiles, higher = m % tiles;
     for (size_t j = 0; j < products->columns; j += tile->cols) {
         for (size_t t = 0, i = 0, at_once; t < tiles; t += at_once) {

@@ -65,7 +65,7 @@ static const number numbers[] = {
     {"distill_temperature", offsetof(vit_recipe, distill_temperature), 100, true, 3},
 };
 #define NUMBERS (sizeof numbers / sizeof *numbers)
-#define OTHERS 17 /* keys that are no such numbers */
+#define OTHERS 18 /* keys that are no such numbers */
 
 static const char *const schedules[] = {"cosine", "linear", "wsd", "one_cycle", NULL};
 static const char *const policies[] = {"none", "rand_augment", "trivial_augment", NULL};
@@ -127,6 +127,11 @@ vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error) {
                     "\"elastic\": leave these out, or that");
 }
 
+vit_bf16 vit_recipe_bf16(const vit_recipe *recipe) {
+    const bool says_nothing = recipe->bf16 <= VIT_BF16_ANY;
+    return vit_precisions[recipe->precision].orders && says_nothing ? VIT_BF16_PAIRS : recipe->bf16;
+}
+
 size_t vit_recipe_val(const vit_recipe *recipe, size_t count) {
     if (recipe->val < 0) return count / 10 < 5000 ? count / 10 : 5000;
     return (size_t)(recipe->val < 1 ? recipe->val * (double)count : recipe->val);
@@ -141,18 +146,19 @@ vit_status vit_recipe_fits(const vit_recipe *recipe, size_t depth, vit_error *er
 
 /* The recipe's enums as ints, which the reader of JSON sets. */
 typedef struct choices {
-    int precision, schedule, edges, policy, optimizer;
+    int precision, bf16, schedule, edges, policy, optimizer;
 } choices;
 
 /* All keys, and where their values are: in *recipe, or in *c for enums. */
 static void list_fields(vit_field fields[NUMBERS + OTHERS], vit_recipe *recipe, choices *c) {
-    *c = (choices){(int)recipe->precision, (int)recipe->schedule, (int)recipe->augment.edges,
-                   (int)recipe->policy, (int)recipe->optimizer};
+    *c = (choices){(int)recipe->precision,     (int)recipe->bf16,   (int)recipe->schedule,
+                   (int)recipe->augment.edges, (int)recipe->policy, (int)recipe->optimizer};
     const vit_field others[OTHERS] = {
         {"batch", VIT_FIELD_SIZE, &recipe->batch, NULL},
         {"shift", VIT_FIELD_SIZE, &recipe->augment.shift, NULL},
         {"flip", VIT_FIELD_BOOL, &recipe->augment.flip, NULL},
         {"precision", VIT_FIELD_ENUM, &c->precision, vit_precision_names},
+        {"arithmetic", VIT_FIELD_ENUM, &c->bf16, vit_bf16_names},
         {"freeze", VIT_FIELD_SIZE, &recipe->freeze, NULL},
         {"lanes", VIT_FIELD_SIZE, &recipe->lanes, NULL},
         {"bf16_gradients", VIT_FIELD_BOOL, &recipe->bf16_gradients, NULL},
@@ -192,6 +198,7 @@ vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *nam
     if (status != VIT_OK) return status;
     status = vit_json_read(object, fields, NUMBERS + OTHERS, name, error);
     recipe->precision = (vit_precision)c.precision;
+    recipe->bf16 = (vit_bf16)c.bf16;
     recipe->schedule = (vit_schedule)c.schedule;
     recipe->optimizer = (vit_optimizer)c.optimizer;
     recipe->augment.edges = (vit_edges)c.edges;
@@ -225,6 +232,8 @@ char *vit_recipe_write(const vit_recipe *recipe) {
     if (recipe->val >= 0) vit_json_number(&json, "val", recipe->val);
     if (recipe->repeats != 1) vit_json_count(&json, "repeats", recipe->repeats);
     add_choice(&json, "precision", vit_precision_names, (int)recipe->precision);
+    if (recipe->bf16 > VIT_BF16_PAIRS)
+        add_choice(&json, "arithmetic", vit_bf16_names, (int)recipe->bf16);
     if (recipe->freeze > 0) vit_json_count(&json, "freeze", recipe->freeze);
     if (recipe->lanes > 0) vit_json_count(&json, "lanes", recipe->lanes);
     if (recipe->bf16_gradients) vit_json_bool(&json, "bf16_gradients", true);

@@ -61,6 +61,8 @@ typedef struct vit_recipe {
     double val; /* training pictures that are held back: their number, or below 1 their share.
                    Negative: not said, as in older model files: a tenth, at most 5,000 */
     vit_precision precision; /* of the matrix products */
+    vit_bf16 bf16;           /* "arithmetic", of those in bfloat16. Only TILES is written: a recipe
+                                in bf16 that says nothing is one of PAIRS */
     size_t lanes; /* copies of the gradient that a batch is divided among, a power of two, and
                      so the most ranks that can train together: vit/train/step/lanes.h. 0: by
                      the network's size */
@@ -76,6 +78,9 @@ vit_recipe vit_recipe_default(void);
 
 /* ARGUMENT, naming the value, if one is out of range. */
 vit_status vit_recipe_check(const vit_recipe *recipe, vit_error *error);
+
+/* The arithmetic of bfloat16 of a training that was made by the recipe. */
+vit_bf16 vit_recipe_bf16(const vit_recipe *recipe);
 
 /* How many of `count` training pictures are held back. */
 size_t vit_recipe_val(const vit_recipe *recipe, size_t count);

@@ -34,14 +34,15 @@ static void close_model(serve_model *m) {
 vit_status serve_model_session_aside(vit_session **out, const serve_models *models,
                                      const serve_model *m, vit_error *error) {
     const serve_models_options *o = &models->options;
-    const vit_session_options choice = {.threads = 1, .cpu = o->cpu, .precision = o->precision};
+    const vit_session_options choice = {
+        .threads = 1, .cpu = o->cpu, .precision = o->precision, .bf16 = o->bf16};
     return vit_session_new(out, m->model, &choice, error);
 }
 
 /* The tower of texts beside a tower of pictures, where there is one. */
 static void open_words(serve_model *m, const char *path, const serve_models_options *o) {
     const vit_embedder_options choice = {
-        .threads = o->threads, .cpu = o->cpu, .precision = o->precision};
+        .threads = o->threads, .cpu = o->cpu, .precision = o->precision, .bf16 = o->bf16};
     if (!path || (m->info.has_head && !o->labels))
         vit_fail(&m->no_words, VIT_ERROR_UNSUPPORTED,
                  "words need the directory of a CLIP or SigLIP model");
@@ -60,10 +61,11 @@ static vit_status open_model(serve_model **out, const serve_models *models, size
     const vit_model_options opening = {.turn = o->turn,
                                        .cpu = o->cpu,
                                        .precision = o->precision,
+                                       .bf16 = o->bf16,
                                        .labels = o->labels,
                                        .threads = o->threads};
     const vit_session_options all = {
-        .threads = o->threads, .cpu = o->cpu, .precision = o->precision};
+        .threads = o->threads, .cpu = o->cpu, .precision = o->precision, .bf16 = o->bf16};
     serve_model *m = vit_alloc(1, sizeof *m);
     if (!m) return vit_fail_memory(error, "a model", sizeof *m);
     pthread_mutex_init(&m->words_lock, NULL);

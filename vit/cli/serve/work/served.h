@@ -37,6 +37,7 @@ typedef struct serve_models_options {
     int threads;
     const char *cpu;
     vit_precision precision;
+    vit_bf16 bf16;
 } serve_models_options;
 
 /* Finds and reads all models; freed by serve_models_free. */

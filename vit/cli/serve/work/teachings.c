@@ -80,6 +80,7 @@ vit_status serve_teaching_begin(serve_teaching **out, serve_teachings *t, serve_
                                        .threads = t->options.threads,
                                        .cpu = t->options.cpu,
                                        .precision = t->options.precision,
+                                       .bf16 = t->options.bf16,
                                        .most_pixels = t->options.most_pixels,
                                        .goes_on = t->options.goes_on,
                                        .user = t->options.user};

@@ -32,6 +32,7 @@ typedef struct serve_teachings_options {
     int threads;
     const char *cpu;
     vit_precision precision;
+    vit_bf16 bf16;
 } serve_teachings_options;
 
 vit_status serve_teachings_new(serve_teachings **out, const serve_teachings_options *options,
