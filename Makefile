@@ -336,9 +336,10 @@ $(BUILD)/entities.c: scripts/embed-text vit/text/entities.txt
 	scripts/embed-text vit_html_entities vit/text/entities.txt > $@
 
 # Of the programs, for the message about an option that another one has.
-$(BUILD)/option_names.c: scripts/option-names scripts/embed-text vit/cli/parts/program.h $(PROG_SRC)
+OPTION_ROWS = vit/cli/parts/program.h vit/cli/parts/coverage.h
+$(BUILD)/option_names.c: scripts/option-names scripts/embed-text $(OPTION_ROWS) $(PROG_SRC)
 	@mkdir -p $(@D)
-	scripts/option-names vit/cli/parts/program.h $(PROG_SRC) > $(BUILD)/option_names
+	scripts/option-names $(OPTION_ROWS) $(PROG_SRC) > $(BUILD)/option_names
 	scripts/embed-text vit_option_names $(BUILD)/option_names > $@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 

@@ -4,6 +4,7 @@
 #include "vit/base/sys.h"
 #include "vit/labels.h"
 #include "vit/maps.h"
+#include "vit/reliance.h"
 #include "vit/reports.h"
 #include "vit/teach.h"
 #include "vit/texts.h"
@@ -139,6 +140,29 @@ static vit_status embed_texts(bool null, vit_error *error) {
     return status;
 }
 
+static vit_status calibrate(bool null, vit_error *error) {
+    vit_calibration *c;
+    return vit_calibration_new(&c, model, OPTIONS(vit_evaluate_options), error);
+}
+
+static vit_status set_rule(bool null, vit_error *error) {
+    const int64_t label = 3;
+    const vit_arrays one = {
+        .height = 28, .width = 28, .channels = 1, .classes = 10, .test = {digit, &label, 1}};
+    const vit_evaluate_options picture = {.arrays = &one};
+    vit_calibration *c;
+    vit_set_rule *rule;
+    vit_status status = vit_calibration_new(&c, model, &picture, error);
+    if (status != VIT_OK) return status;
+    status = vit_set_rule_new(&rule, c, OPTIONS(vit_set_options), error);
+    vit_calibration_free(c);
+    return status;
+}
+
+static vit_status compare_runs(bool null, vit_error *error) {
+    return vit_write_comparison(OPTIONS(vit_comparison_options), error);
+}
+
 static const struct {
     const char *name;
     call *call;
@@ -157,6 +181,9 @@ static const struct {
     {"vit_explain_page", page, VIT_OK, ""},
     {"vit_evaluate", evaluate, VIT_ERROR_ARGUMENT, "no data was named"},
     {"vit_evaluate_labels", evaluate_labels, VIT_ERROR_UNSUPPORTED, "any number of classes"},
+    {"vit_calibration_new", calibrate, VIT_ERROR_ARGUMENT, "no data was named"},
+    {"vit_set_rule_new", set_rule, VIT_ERROR_ARGUMENT, "coverage is a share"},
+    {"vit_write_comparison", compare_runs, VIT_ERROR_ARGUMENT, "two logs or more"},
     {"vit_teaching_new", teach, VIT_OK, ""},
     {"vit_write_report", report, VIT_ERROR_ARGUMENT, "needs a log"},
     {"vit_train", train, VIT_ERROR_ARGUMENT, "no data was named"},

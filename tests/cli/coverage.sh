@@ -9,7 +9,7 @@ picture=picture.png
 run 1 "" "not calibrated" vit-classify --model m.safetensors --coverage 0.9 "$picture"
 run 2 "" "not --split train" \
     vit-evaluate --model m.safetensors --calibrate digits --split train
-run 2 "" "either --data" vit-evaluate --model m.safetensors
+run 2 "" "--data DATA is missing" vit-evaluate --model m.safetensors
 run 2 "" "exclude each other" \
     vit-classify --abstain-below .5 --answered-right .9 "$picture"
 run 2 "" "is for --coverage" vit-classify --by-class "$picture"

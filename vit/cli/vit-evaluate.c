@@ -336,8 +336,9 @@ static int calibrate(const settings *s) {
 /* Options that contradict each other, as a sentence; NULL: none do. */
 static const char *contradiction(const settings *s) {
     const bool features = s->knn > 0 || s->probe;
-    if (!s->data == !s->calibrate)
-        return "give either --data DATA, pictures to measure the model on, or --calibrate DATA";
+    if (!s->data && !s->calibrate)
+        return "--data DATA is missing, pictures to measure the model on; or --calibrate DATA";
+    if (s->data && s->calibrate) return "--data and --calibrate exclude each other";
     if (s->calibrate && (for_one_class(s) || features || vit_coverage_asked(&s->sets)))
         return "--calibrate only calibrates: measure with --data afterwards";
     if (s->calibrate && s->split == VIT_SPLIT_TRAIN)

@@ -113,6 +113,7 @@ static vit_status calibrate(vit_calibration *c, const vit_model *model,
 vit_status vit_calibration_new(vit_calibration **out, const vit_model *model,
                                const vit_evaluate_options *options, vit_error *error) {
     VIT_ENTRY;
+    static const vit_evaluate_options none;
     const vit_model_info info = vit_model_describe(model);
     vit_calibration *c = NULL;
     vit_status status = VIT_OK;
@@ -125,7 +126,7 @@ vit_status vit_calibration_new(vit_calibration **out, const vit_model *model,
         status = vit_fail_memory(error, "calibration", sizeof *c);
     if (status == VIT_OK) {
         c->classes = info.classes;
-        status = calibrate(c, model, options, error);
+        status = calibrate(c, model, options ? options : &none, error);
     }
     if (status == VIT_OK)
         *out = c;

@@ -90,10 +90,12 @@ static vit_status find_thresholds(vit_set_rule *r, double *values, const vit_cal
 vit_status vit_set_rule_new(vit_set_rule **out, const vit_calibration *c, const vit_set_options *o,
                             vit_error *error) {
     VIT_ENTRY;
+    static const vit_set_options none;
     vit_status status = VIT_OK;
     vit_set_rule *r = NULL;
     double *values = NULL;
     *out = NULL;
+    if (!o) o = &none;
     if (!(o->coverage > 0 && o->coverage < 1)) {
         status = vit_fail(error, VIT_ERROR_ARGUMENT, "coverage is a share above 0 and below 1");
     } else {

@@ -18,28 +18,29 @@ typedef struct vit_coverage_choice {
 
 extern const char *const vit_set_scores[]; /* "lac", "aps", "raps", NULL */
 
-#define VIT_COVERAGE_OPTIONS(settings, member)                                               \
-    {VIT_OPTION(NUMBER, "coverage", member.coverage, "P"),                                   \
-     .help = "the set of classes that holds the truth with this\n"                           \
-             "probability, such as 0.95 (docs/reliance.md); the model\n"                     \
-             "was calibrated by vit-evaluate --calibrate",                                   \
-     .max = 1},                                                                              \
-        {VIT_OPTION(TEXT, "calibration", member.calibration, "FILE"),                        \
-         .help = "the model's calibration (default:\nMODEL.calibration, beside it)"},        \
-        {VIT_OPTION(CHOICE, "set-score", member.score, "lac|aps|raps"),                      \
-         .help = "lac: the smallest sets; aps, raps: sizes that follow\n"                    \
-                 "how difficult a picture is, never empty (default: lac)",                   \
-         .choices = vit_set_scores},                                                         \
-        {VIT_OPTION(NUMBER, "abstain-below", member.abstain_below, "X"), .optional = true,   \
-         .help = "the model abstains where the probability of its answer\nis below X",       \
-         .from_min = true, .max = 1},                                                        \
-        {VIT_OPTION(NUMBER, "answered-right", member.answered_right, "P"),                   \
-         .help = "it abstains as little as is needed for the share P of\nits answers to be " \
-                 "right, by the model's calibration",                                        \
-         .max = 1},                                                                          \
-    {                                                                                        \
-        VIT_FLAG("by-class", member.by_class),                                               \
-            .help = "--coverage and --answered-right for each class, not only\non average"   \
+#define VIT_COVERAGE_OPTIONS(settings, member)                                             \
+    {VIT_OPTION(NUMBER, "coverage", member.coverage, "P"),                                 \
+     .help = "the set of classes that holds the truth with this\n"                         \
+             "probability, such as 0.95 (docs/reliance.md); needs\n"                       \
+             "a calibration, which vit-evaluate --calibrate makes",                        \
+     .max = 1},                                                                            \
+        {VIT_OPTION(TEXT, "calibration", member.calibration, "FILE"),                      \
+         .help = "the model's calibration (default:\nMODEL.calibration, beside it)"},      \
+        {VIT_OPTION(CHOICE, "set-score", member.score, "S"),                               \
+         .help = "lac: the smallest sets; aps or raps: sizes that\n"                       \
+                 "follow how difficult a picture is, never empty\n"                        \
+                 "(default: lac)",                                                         \
+         .choices = vit_set_scores},                                                       \
+        {VIT_OPTION(NUMBER, "abstain-below", member.abstain_below, "X"), .optional = true, \
+         .help = "the model abstains where the probability of its\nanswer is below X",     \
+         .from_min = true, .max = 1},                                                      \
+        {VIT_OPTION(NUMBER, "answered-right", member.answered_right, "P"),                 \
+         .help = "it abstains as little as is needed for the share\n"                      \
+                 "P of its answers to be right; needs a calibration",                      \
+         .max = 1},                                                                        \
+    {                                                                                      \
+        VIT_FLAG("by-class", member.by_class),                                             \
+            .help = "--coverage and --answered-right for each class,\nnot only on average" \
     }
 
 /* Whether one of them asks for something. */

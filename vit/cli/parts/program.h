@@ -86,8 +86,8 @@ typedef struct vit_model_choice {
 #define VIT_PRECISION_KEYS(what)                                                         \
     {VIT_PRECISION_ROW(what), .key = "precision", .offset = offsetof(settings, keys)}, { \
         VIT_ARITHMETIC_ROW("of bf16: pairs, as VDPBF16PS sums, or tiles, as AMX\n"       \
-                           "does; any: tiles where there is AMX. The same bytes again\n" \
-                           "need the same (default: any)"),                              \
+                           "does; any: tiles where there is AMX. For the same bytes\n"   \
+                           "again choose the same (default: any)"),                      \
             .key = "arithmetic", .offset = offsetof(settings, keys)                      \
     }
 /* Of a program that answers. */
@@ -122,11 +122,11 @@ typedef struct vit_class_choice {
     const char *class_column;
     bool empty_classes, parts_are_classes;
 } vit_class_choice;
-#define VIT_CLASS_COLUMN_OPTION(settings, member)                                 \
-    {                                                                             \
-        VIT_OPTION(TEXT, "class-column", member, "NAME"),                         \
-            .help = "of a table of pictures: the column that names the classes\n" \
-                    "(default: by its name, as label; docs/data.md)"              \
+#define VIT_CLASS_COLUMN_OPTION(settings, member)                           \
+    {                                                                       \
+        VIT_OPTION(TEXT, "class-column", member, "NAME"),                   \
+            .help = "of a table of pictures: the column with the classes\n" \
+                    "(default: by its name, as label; docs/data.md)"        \
     }
 /* Two rows, of a vit_class_choice `classes`. */
 #define VIT_CLASS_OPTIONS(settings)                                                               \
