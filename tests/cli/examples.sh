@@ -15,7 +15,7 @@ examples() {
 # What the examples name.
 mkdir -p scans photos pets/cat pets/dog runs data/mnist
 cp "$published/picture.png" seven.png
-for name in cat.png cat.jpg row.png line.png beach.jpg photo.jpg; do cp seven.png $name; done
+for name in cat.png nine.png cat.jpg row.png line.png beach.jpg photo.jpg; do cp seven.png $name; done
 for directory in scans photos pets/cat pets/dog; do
     for i in 1 2 3 4 5 6 7 8; do cp seven.png $directory/$i.png; done
 done
@@ -46,6 +46,9 @@ given vit-train --data rows $small --out strips.safetensors
 given vit-train --data numbers:en-de $small --out numbers.safetensors
 given vit-train --data numbers:en --preset language --steps 1 --batch 2
 cp -r "$fixtures/readers/trocr_base" trocr-base-printed
+for log in old-1 new-1; do
+    given vit-train --data digits $small --out $log.safetensors --log $log.jsonl
+done
 
 # run_example EXAMPLE: unchanged, except for the time that it takes
 run_example() {

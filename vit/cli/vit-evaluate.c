@@ -99,7 +99,7 @@ static const vit_command command = {
              "      and the confusion matrix\n"
              "  vit-evaluate --model my.safetensors --data mnist --predictions answers.csv\n"
              "      and the answer to every picture\n"
-             "  vit-evaluate --model my.safetensors --calibrate photos\n"
+             "  vit-evaluate --model my.safetensors --calibrate digits\n"
              "      calibrates it; afterwards vit-classify --coverage 0.95 gives sets\n"
              "  mpirun -np 4 vit-evaluate --model my.safetensors --data mnist\n"
              "      four processes, built with make MPI=1: the same figures, sooner\n"
