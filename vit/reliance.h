@@ -110,6 +110,28 @@ VIT_API vit_status vit_abstain_thresholds(double *thresholds, vit_abstain_figure
                                           const vit_calibration *calibration, double right,
                                           bool by_class, vit_error *error);
 
+/* ---- wrong labels ---------------------------------------------------------------------------- */
+
+/* A picture whose label is likely wrong. */
+typedef struct vit_label_issue {
+    size_t picture, label, likely; /* row of the probabilities; its given class; its likeliest */
+    /* label-quality scores, 0..1, low for a label that is likely wrong: the probability of the
+     * given class; and half of one more than what that exceeds the likeliest other class by */
+    double self_confidence, normalized_margin;
+} vit_label_issue;
+
+/* Finds label issues by confident learning (Northcutt, Jiang, Chuang: Confident Learning:
+ * Estimating Uncertainty in Dataset Labels), as cleanlab's find_label_issues does
+ * (prune_by_noise_rate): how many labels of each class are of each other class is estimated from
+ * the answers that are confident, and so many pictures are listed, those of the largest margin.
+ * probabilities: [images][classes], of a model that was not trained on these pictures; labels:
+ * [images], their given classes. *issues: [*count], the lowest self_confidence first; freed by
+ * vit_label_issues_free. ARGUMENT: no picture, fewer than two classes, or a label beyond them. */
+VIT_API vit_status vit_label_issues_find(vit_label_issue **issues, size_t *count,
+                                         const float *probabilities, const size_t *labels,
+                                         size_t images, size_t classes, vit_error *error);
+VIT_API void vit_label_issues_free(vit_label_issue *issues);
+
 #ifdef __cplusplus
 }
 #endif
