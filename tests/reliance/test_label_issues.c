@@ -42,7 +42,7 @@ static void check_case(const json_t *json, double unit) {
 static void test_issues_are_those_of_cleanlab(void **state) {
     json_t *file = read_json("tests/fixtures/label_issues.json");
     const json_t *cases = json_object_get(file, "cases");
-    assert_true(json_array_size(cases) >= 10);
+    assert_int_equal(json_array_size(cases), 10);
     for (size_t i = 0; i < json_array_size(cases); i++)
         check_case(json_array_get(cases, i), json_number_value(json_object_get(file, "unit")));
     json_decref(file);
