@@ -156,6 +156,12 @@ VIT_API vit_lesson_copy vit_teaching_copy(const vit_teaching *teaching, size_t i
  * the first. */
 VIT_API const char *vit_teaching_json(const vit_teaching *teaching);
 
+/* The answer to picture `index` of those that were learnt last, by the head that was computed
+ * without it: probabilities: [vit_teaching_learnt_classes]. ARGUMENT: nothing was learnt, or
+ * pictures were added or forgotten since. */
+VIT_API vit_status vit_teaching_left_out(const vit_teaching *teaching, size_t index,
+                                         float *probabilities, vit_error *error);
+
 /* Writes what was learnt as a page, one self-contained HTML file, with the pictures that may be of
  * another class. A file that is no such page is not replaced: MISMATCH. */
 VIT_API vit_status vit_teaching_report(const vit_teaching *teaching, const char *path,

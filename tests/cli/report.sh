@@ -215,7 +215,7 @@ rm -f e.safetensors
 
 check "no log" refuses 1 "line 1" vit-report tiny.json -o x.html
 check "no page for a file of another kind" \
-    refuses 1 "no report of a training" vit-report a.jsonl -o a.safetensors
+    refuses 1 "no report of this program" vit-report a.jsonl -o a.safetensors
 check "nor for the log" refuses 2 "same file" vit-report a.jsonl -o a.jsonl
 check "data without a model" refuses 2 "--model" vit-report a.jsonl -o x.html --data digits
 head -c -9 a.jsonl >cut.jsonl
@@ -223,7 +223,7 @@ check "a log that is cut off" vit-report cut.jsonl -o cut.html
 check "and has not ended" data cut.html 'd["title"]["state"] == "log"'
 echo "{}" >page.html
 check "a training refuses it, too, before it begins" \
-    refuses 1 "no report of a training" $train --steps 1 --out x.safetensors --report page.html
+    refuses 1 "no report of this program" $train --steps 1 --out x.safetensors --report page.html
 check "and that two names are one" \
     refuses 2 "same file" $train --steps 1 --out x.safetensors --report x.safetensors
 

@@ -100,6 +100,7 @@ typedef struct chosen {
     uint32_t *known;         /* the block of `numbers` if they were chosen by class; owned */
     size_t count;
     const char *which; /* in words */
+    bool seen;         /* the model learnt from them */
 } chosen;
 
 /* Held-back pictures are the set's val part, or those that the model's own training held back. */
@@ -108,12 +109,12 @@ static vit_status choose(chosen *c, vit_loader *loader, const training *t, const
     vit_recipe recipe = vit_recipe_default();
     recipe.val = t->val;
     vit_status status = VIT_OK;
-    *c = (chosen){.which = "its training part"};
+    *c = (chosen){.which = "its training part", .seen = split == VIT_SPLIT_TRAIN};
     switch (split) {
     case VIT_SPLIT_TEST:
         c->records = &d->test;
-        c->which = d->test_is && strcmp(t->taught, d->checksum) == 0
-                       ? "all of them, which the head was computed from"
+        c->seen = d->test_is && strcmp(t->taught, d->checksum) == 0;
+        c->which = c->seen ? "all of them, which the head was computed from"
                    : d->test_is     ? d->test_is
                    : d->test_is_val ? "its val part, as it has no test part"
                                     : "its test part";
@@ -351,7 +352,7 @@ static vit_status call_all(const all_answers *a, const vit_model *m, const vit_d
     char which[400];
     const vit_answers answers = {
         which,         d, c->records, c->numbers, c->count, m->file.config.classes, s->logits,
-        s->temperature};
+        s->temperature, NULL};
     snprintf(which, sizeof which, "%s, %s,", d->name, c->which);
     return a->callback(&answers, a->context, error);
 }
@@ -375,6 +376,24 @@ static vit_status compare_ranks(vit_cluster *cluster, const vit_dataset *d, cons
     else if (weights != theirs)
         status = vit_fail(error, VIT_ERROR_MISMATCH, "its model is another one than rank 0's");
     return vit_cluster_agree(cluster, status, error);
+}
+
+static void set_result(vit_evaluation *result, const vit_model *m, const vit_dataset *d,
+                       const chosen *c, const vit_score *s) {
+    const bool writes = vit_config_has_decoder(&m->file.config);
+    result->images = s->images;
+    result->correct = s->correct;
+    result->top1 = (double)s->correct / (double)s->images;
+    result->top5 = writes ? NAN : (double)s->correct5 / (double)s->images;
+    result->loss = s->loss;
+    result->classes = m->file.config.classes;
+    result->temperature = s->temperature;
+    result->unsure = s->unsure;
+    result->unsure_wrong = s->unsure_wrong;
+    if (!writes && m->file.scoring == VIT_SCORING_SOFTMAX) set_calibration(result, s->calibration);
+    result->which = c->which;
+    result->seen = c->seen;
+    snprintf(result->data, sizeof result->data, "%s", d->name);
 }
 
 /* What measures a model of this scoring. */
@@ -430,25 +449,13 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
     status = vit_cluster_agree(o->cluster, status, error);
     if (status == VIT_OK) status = compare_ranks(o->cluster, d, m, error);
     if (status == VIT_OK) status = score(&s, result, m, d, &c, o, error);
+    if (status == VIT_OK) set_result(result, m, d, &c, &s);
     if (status == VIT_OK && s.logits) status = call_all(all, m, d, &c, &s, error);
     vit_free(s.right);
     vit_free(s.logits);
     vit_free(c.known);
     vit_loader_free(&loader);
-    if (status != VIT_OK) return status;
-    result->images = s.images;
-    result->correct = s.correct;
-    result->top1 = (double)s.correct / (double)s.images;
-    result->top5 = writes ? NAN : (double)s.correct5 / (double)s.images;
-    result->loss = s.loss;
-    result->classes = classes;
-    result->temperature = s.temperature;
-    result->unsure = s.unsure;
-    result->unsure_wrong = s.unsure_wrong;
-    if (!writes && !lists) set_calibration(result, &calibration);
-    result->which = c.which;
-    snprintf(result->data, sizeof result->data, "%s", d->name);
-    return VIT_OK;
+    return status;
 }
 
 /* A file that the data's notes do not name. */

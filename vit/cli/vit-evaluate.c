@@ -6,6 +6,7 @@
 #include "vit/cli/parts/confusion.h"
 #include "vit/cli/parts/coverage.h"
 #include "vit/cli/parts/csv_out.h"
+#include "vit/cli/parts/evaluation_page.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/program.h"
 #include "vit/cli/parts/results.h"
@@ -18,6 +19,7 @@ typedef struct settings {
     vit_model_choice from;
     const char *data, *class_column, *predictions, *confusion_csv, *confusion_svg, *logits;
     const char *calibrate;
+    const char *label_issues, *report;
     vit_coverage_choice sets;
     int split; /* vit_split */
     uint64_t batch, threads, knn;
@@ -58,10 +60,21 @@ static const vit_option options[] = {
              "of the classes"},
     {VIT_OPTION(TEXT, "confusion-svg", confusion_svg, "FILE.svg"),
      .help = "the same as a picture, for a browser"},
+    {VIT_OPTION(TEXT, "report", report, "FILE.html"),
+     .help = "write a page with the pictures: accuracy, classes,\n"
+             "confusion matrix, calibration, risk and coverage, the\n"
+             "worst answers and label issues; and all of them as\n"
+             "tables beside it, FILE.csv (--predictions),\n"
+             "FILE-confusion.csv, FILE-label-issues.csv"},
     {VIT_OPTION(TEXT, "predictions", predictions, "FILE.csv"),
      .help = "write a line for each picture: its file or number,\n"
              "the true class, the answer, and the probabilities of\n"
              "the answer and of the true class"},
+    {VIT_OPTION(TEXT, "label-issues", label_issues, "FILE.csv"),
+     .help = "write the pictures whose label is likely wrong, by\n"
+             "confident learning, the likeliest first\n"
+             "(docs/reliance.md); the model must not have been\n"
+             "trained on them, or its head be a computed one"},
     {VIT_OPTION(TEXT, "logits", logits, "FILE.npy"),
      .help = "write the logits, float32 of [pictures][classes];\n"
              "those of --split train can be a teacher's answers,\n"
@@ -126,6 +139,9 @@ typedef struct predictions {
     vit_coverage coverage;
     vit_set_counts sets; /* where `counts` */
     bool counts;
+    vit_kept_answers kept; /* for --label-issues and --report */
+    vit_page_texts texts;  /* of --report */
+    const vit_evaluate_options *choice;
     vit_cluster *cluster; /* NULL: this process alone */
 } predictions;
 
@@ -134,12 +150,13 @@ static void on_picture(const vit_evaluated *picture, void *user) {
     char answer[32], label[32];
     vit_string *t = &p->lines;
     if (p->counts) vit_set_counts_add(&p->sets, picture);
+    if (p->settings->label_issues) vit_keep_answer(&p->kept, picture);
     if (p->settings->logits) {
         const size_t classes = vit_model_describe(p->model).classes;
         vit_string_add_bytes(&p->logits, (const char *)picture->logits, classes * sizeof(float));
     }
     if (!p->settings->predictions) return;
-    if (picture->file) vit_csv_field(t, picture->file);
+    if (picture->file) vit_csv_path(t, picture->file);
     vit_string_add(t, ",%zu,", picture->index);
     vit_csv_field(t, vit_model_label(p->model, picture->label));
     vit_string_add(t, ",");
@@ -162,11 +179,27 @@ static vit_status write_logits(const predictions *p, const vit_evaluation *resul
     return status;
 }
 
+enum { TABLES = 3 };
+
+/* Names the tables that come with --report; owned: [TABLES]. */
+static vit_status name_tables(settings *s, char **owned, vit_error *error) {
+    vit_status status = vit_name_beside(&s->predictions, &owned[0], s->report, ".csv", error);
+    if (status == VIT_OK)
+        status =
+            vit_name_beside(&s->confusion_csv, &owned[1], s->report, "-confusion.csv", error);
+    if (status == VIT_OK && s->split != VIT_SPLIT_TRAIN)
+        status =
+            vit_name_beside(&s->label_issues, &owned[2], s->report, "-label-issues.csv", error);
+    return status;
+}
+
 /* Checks that the files can be written, before all pictures are classified. */
 static vit_status check_places(const settings *s, vit_error *error) {
     vit_status status = VIT_OK;
     if (s->predictions)
         status = vit_csv_check(s->predictions, "predictions", predictions_head, error);
+    if (status == VIT_OK && s->label_issues)
+        status = vit_csv_check(s->label_issues, "label-issues", vit_issues_head, error);
     if (status == VIT_OK && s->confusion_csv)
         status = vit_csv_check(s->confusion_csv, "confusion-csv", vit_confusion_csv_head, error);
     if (status == VIT_OK && s->confusion_svg)
@@ -177,13 +210,14 @@ static vit_status check_places(const settings *s, vit_error *error) {
 /* ---- the whole evaluation ---- */
 
 static void on_note(const char *text, void *user) {
-    const predictions *p = user;
+    predictions *p = user;
+    if (p->settings->report) vit_page_note(&p->texts, text);
     if (vit_cluster_rank(p->cluster) == 0) vit_say(&command, "%s", text);
 }
 
 /* Whether every answer is asked for. */
 static bool reads_answers(const settings *s) {
-    return s->predictions || s->logits || vit_coverage_asked(&s->sets);
+    return s->predictions || s->logits || s->label_issues || vit_coverage_asked(&s->sets);
 }
 
 /* What --coverage and its like mean for the model, and memory to count. */
@@ -202,6 +236,42 @@ static vit_status open_sets(predictions *p, const vit_evaluate_options *choice, 
     return status == VIT_OK ? vit_set_counts_new(&p->sets, &p->coverage,
                                                  vit_model_describe(p->model).classes, error)
                             : status;
+}
+
+/* The pictures whose label is likely wrong, when all are answered. */
+static vit_status find_issues(predictions *p, const vit_evaluation *result, vit_error *error) {
+    vit_status status = VIT_OK;
+    if (p->kept.count == 0) return VIT_OK;
+    if (result->seen) status = vit_leave_out(&p->kept, &command, p->model, p->choice, error);
+    if (status == VIT_OK) status = vit_find_issues(&p->kept, error);
+    if (status == VIT_OK)
+        vit_say(&command, "%zu of %zu labels are likely wrong: %s", p->kept.issue_count,
+                p->kept.count, p->settings->label_issues);
+    return status;
+}
+
+static vit_status fill_page(vit_page_lists *lists, const vit_evaluation *result, void *user,
+                            vit_error *error) {
+    predictions *p = user;
+    const settings *s = p->settings;
+    const vit_status status = find_issues(p, result, error);
+    vit_page_file(&p->texts, s->predictions, "the answer to every picture");
+    vit_page_file(&p->texts, s->confusion_csv, "the confusion matrix");
+    vit_page_file(&p->texts, s->label_issues, "the pictures whose label is likely wrong");
+    return status == VIT_OK
+               ? vit_page_lists_fill(lists, &p->texts, s->label_issues ? &p->kept : NULL, error)
+               : status;
+}
+
+static vit_status evaluate(predictions *p, const vit_evaluate_options *choice,
+                           vit_evaluation *result, vit_error *error) {
+    const settings *s = p->settings;
+    const vit_evaluation_page page = {
+        .out = s->report, .model = s->from.name, .lists = fill_page, .user = p};
+    p->choice = choice;
+    if (s->report) return vit_evaluate_page(p->model, choice, &page, result, error);
+    const vit_status status = vit_evaluate(p->model, choice, result, error);
+    return status == VIT_OK && s->label_issues ? find_issues(p, result, error) : status;
 }
 
 /* *labels: of a model of any number of classes a picture; *result: of others. */
@@ -231,8 +301,9 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
     if (status == VIT_OK) status = open_sets(p, &choice, error);
     if (status == VIT_OK && info.scoring == VIT_SCORING_SIGMOID)
         return vit_evaluate_labels(*model, &choice, labels, error);
+    p->kept.classes = info.classes;
     if (status == VIT_OK && s->predictions) vit_string_add(&p->lines, "%s", predictions_head);
-    if (status == VIT_OK) status = vit_evaluate(*model, &choice, result, error);
+    if (status == VIT_OK) status = evaluate(p, &choice, result, error);
     if (status == VIT_OK && writes && strcmp(p->coverage.calibrated_on, result->data) == 0)
         vit_say(&command,
                 "the model was calibrated with %s, too: if these are the same pictures, what is "
@@ -243,7 +314,7 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
 
 /* Whether something is asked for that only answers of one class have. */
 static bool for_one_class(const settings *s) {
-    return s->predictions || s->logits || s->confusion || s->confusion_csv || s->confusion_svg;
+    return s->report || s->predictions || s->logits || s->label_issues || s->confusion || s->confusion_csv || s->confusion_svg;
 }
 
 /* Writes files first, so that what is on standard output is also in the files; returns the exit
@@ -261,7 +332,9 @@ static int answer(const settings *s, const vit_results *r, predictions *p) {
                           "of it are for classes");
         return VIT_EXIT_FAILED;
     }
-    if (s->predictions) status = vit_write_text(s->predictions, &p->lines, &error);
+    if (s->label_issues)
+        status = vit_write_issues(s->label_issues, &p->kept, r->model, &error);
+    if (status == VIT_OK && s->predictions) status = vit_write_text(s->predictions, &p->lines, &error);
     if (status == VIT_OK && s->logits) status = write_logits(p, r->result, &error);
     if (status == VIT_OK && s->confusion_csv)
         status = vit_confusion_csv(s->confusion_csv, r->model, r->result, &error);
@@ -348,6 +421,13 @@ static const char *contradiction(const settings *s) {
                "leave --knn and --linear-probe out";
     if (s->predictions && s->confusion_csv && strcmp(s->predictions, s->confusion_csv) == 0)
         return "--predictions and --confusion-csv name the same file";
+    if (s->label_issues && s->split == VIT_SPLIT_TRAIN)
+        return "--label-issues needs answers to pictures that the training has not seen, not "
+               "--split train: take --split val or test; or compute a head from all of them, "
+               "vit-train --head ridge --init MODEL, and measure that, which answers each "
+               "picture without it";
+    if (s->report && !vit_has_ending(s->report, ".html"))
+        return "--report: the file is a page, FILE.html";
     if (s->logits && !vit_has_ending(s->logits, ".npy"))
         return "--logits: the file is an array of NumPy, FILE.npy";
     return vit_coverage_contradiction(&s->sets);
@@ -366,7 +446,9 @@ int main(int argc, char **argv) {
     vit_label_evaluation labels = {0};
     predictions p = {0};
     vit_error error;
-    vit_status status = vit_program_join(&p.cluster, &error);
+    char *owned[TABLES] = {0};
+    vit_status status = s.report ? name_tables(&s, owned, &error) : VIT_OK;
+    if (status == VIT_OK) status = vit_program_join(&p.cluster, &error);
     if (status == VIT_OK) status = measure(&s, &model, &p, &result, &labels, &error);
     if (status != VIT_OK) {
         exit_status = error.status == VIT_ERROR_ARGUMENT ? VIT_EXIT_USAGE : VIT_EXIT_FAILED;
@@ -386,6 +468,9 @@ int main(int argc, char **argv) {
     vit_string_free(&p.lines);
     vit_string_free(&p.logits);
     vit_set_counts_free(&p.sets);
+    vit_kept_answers_free(&p.kept);
+    vit_page_texts_free(&p.texts);
+    for (size_t i = 0; i < TABLES; i++) vit_free(owned[i]);
     vit_coverage_free(&p.coverage);
     vit_evaluation_clear(&result);
     vit_label_evaluation_clear(&labels);

@@ -12,6 +12,8 @@
 #define LARGEST_SIDE 96              /* of a picture on the page */
 #define OF_A_CELL 12                 /* pictures of one pair (truth, answer) */
 #define WORST 24                     /* pictures answered most wrong */
+#define LISTED 60                    /* of an evaluation: of these, and of label issues */
+#define RISK_POINTS 200              /* of the curve of risk and coverage, about */
 #define MOST_BYTES ((size_t)3 << 20) /* of all pictures together */
 #define ACROSS 8                     /* pictures in a row of the sheet */
 
@@ -139,7 +141,7 @@ static vit_status ranking_init(ranking *c, const vit_answers *a, vit_error *erro
 }
 
 static size_t count_worst(const ranking *c) {
-    return vit_min(c->answers->count - c->right, WORST);
+    return vit_min(c->answers->count - c->right, c->answers->lists ? LISTED : WORST);
 }
 
 /* ---- pictures ---- */
@@ -188,6 +190,9 @@ static vit_status show(ranking *c, judged *j, vit_error *error) {
     j->shown = (uint32_t)++c->shown;
     vit_json_open(json, NULL, '{');
     vit_json_count(json, "number", record_of(c->answers, j->picture));
+    if (c->answers->lists)
+        vit_json_text(json, "file",
+                      vit_record_file(c->answers->records, record_of(c->answers, j->picture)));
     vit_json_count(json, "truth", j->truth);
     vit_json_count(json, "answer", j->answer);
     vit_json_fixed(json, "probability", j->probability, 4);
@@ -198,12 +203,25 @@ static vit_status show(ranking *c, judged *j, vit_error *error) {
     return VIT_OK;
 }
 
-/* The worst; then the first picture of every cell, the second of every cell, ... */
+static size_t count_issues(const ranking *c) {
+    const vit_page_lists *lists = c->answers->lists;
+    return lists && lists->issues ? vit_min(lists->issue_count, LISTED) : 0;
+}
+
+static judged *find_picture(const ranking *c, size_t picture) {
+    size_t i = 0;
+    while (c->all[i].picture != picture) i++;
+    return &c->all[i];
+}
+
+/* The worst and the label issues; then the first picture of every cell, the second of every cell, ... */
 static vit_status show_all(ranking *c, vit_error *error) {
     vit_status status = VIT_OK;
     vit_json_open_lines(&c->pictures, NULL, '[');
     for (size_t i = 0; i < count_worst(c) && status == VIT_OK; i++)
         status = show(c, c->list[i], error);
+    for (size_t i = 0; i < count_issues(c) && status == VIT_OK; i++)
+        status = show(c, find_picture(c, c->answers->lists->issues[i].picture), error);
     for (size_t turn = 0; turn < OF_A_CELL; turn++)
         for (size_t i = 0; i < c->cell_count && status == VIT_OK; i++)
             if (turn < c->order[i]->count)
@@ -222,6 +240,61 @@ static void write_cell(vit_json_out *json, const ranking *c, const cell *at) {
     for (size_t i = 0; i < vit_min(at->count, OF_A_CELL); i++)
         if (first[i].shown > 0) vit_json_count(json, NULL, first[i].shown - 1);
     vit_json_close(json, ']');
+    vit_json_close(json, '}');
+}
+
+static void write_issues(vit_json_out *json, const ranking *c) {
+    const vit_page_lists *lists = c->answers->lists;
+    if (!lists->issues) {
+        vit_json_raw(json, "issues", "null");
+        return;
+    }
+    vit_json_open(json, "issues", '{');
+    vit_json_count(json, "count", lists->issue_count);
+    vit_json_open(json, "pictures", '[');
+    for (size_t i = 0; i < count_issues(c); i++) {
+        const judged *j = find_picture(c, lists->issues[i].picture);
+        if (j->shown > 0) vit_json_count(json, NULL, j->shown - 1);
+    }
+    vit_json_close(json, ']');
+    vit_json_open(json, "likely", '[');
+    for (size_t i = 0; i < count_issues(c); i++)
+        if (find_picture(c, lists->issues[i].picture)->shown > 0)
+            vit_json_count(json, NULL, lists->issues[i].likely);
+    vit_json_close(json, ']');
+    vit_json_close(json, '}');
+}
+
+/* The answer of the highest probability first. */
+static int by_confidence(const void *left, const void *right) {
+    const judged *a = *(judged *const *)left, *b = *(judged *const *)right;
+    const int order = vit_compare_floats(&b->probability, &a->probability);
+    return order != 0 ? order : a->picture < b->picture ? -1 : 1;
+}
+
+/* If the model answers only the surest pictures: how many these are, how many it gets right, and
+ * the lowest probability among them. A point is taken only where the probability falls, which a
+ * threshold can tell apart. Sorts c->list. */
+static void write_risk(vit_json_out *json, ranking *c) {
+    static const char *const names[] = {"answered", "right", "confidence"};
+    const size_t n = c->answers->count, each = (n + RISK_POINTS - 1) / RISK_POINTS;
+    qsort(c->list, n, sizeof *c->list, by_confidence);
+    vit_json_open_lines(json, "risk", '{');
+    for (size_t k = 0; k < VIT_COUNT(names); k++) {
+        size_t right = 0, last = 0;
+        vit_json_open(json, names[k], '[');
+        for (size_t i = 0; i < n; i++) {
+            const float p = c->list[i]->probability;
+            right += is_right(c->list[i]);
+            if (i + 1 < n && (i + 1 - last < each || c->list[i + 1]->probability == p)) continue;
+            last = i + 1;
+            if (k < 2)
+                vit_json_count(json, NULL, k == 0 ? i + 1 : right);
+            else
+                vit_json_float(json, NULL, p);
+        }
+        vit_json_close(json, ']');
+    }
     vit_json_close(json, '}');
 }
 
@@ -244,6 +317,8 @@ vit_status vit_answers_write(vit_json_out *json, const vit_answers *a, vit_error
         for (size_t i = 0; i < count_worst(&c); i++)
             if (c.list[i]->shown > 0) vit_json_count(json, NULL, c.list[i]->shown - 1);
         vit_json_close(json, ']');
+        if (a->lists) write_issues(json, &c);
+        if (a->lists) write_risk(json, &c);
         vit_json_close(json, '}');
         vit_json_raw(json, "pictures", c.pictures.text.failed ? NULL : c.pictures.text.text);
     }

@@ -123,6 +123,7 @@ static vit_status add_data(vit_json_out *json, const vit_report *r, vit_error *e
     add_title(json, r);
     add_curves(json, r->curves);
     add_advice(json, r);
+    if (r->figures) vit_figures_write(json, r->figures);
     if (r->weights) {
         status = vit_weights_write(json, r->weights, error);
     } else {
@@ -182,7 +183,7 @@ static vit_status open_report(vit_bytes *out, const char *path, vit_error *error
     vit_unmap_file(out);
     *out = (vit_bytes){0};
     return vit_fail(error, VIT_ERROR_MISMATCH,
-                    "%s exists and is no report of a training: it is not replaced, name another "
+                    "%s exists and is no report of this program: it is not replaced, name another "
                     "file",
                     path);
 }

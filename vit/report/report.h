@@ -1,9 +1,10 @@
-/* A training as a page: one HTML file that loads nothing else, neither other files nor the network.
- */
+/* A training or an evaluation as a page: one HTML file that loads nothing else, neither other files
+ * nor the network. */
 #ifndef VIT_REPORT_REPORT_H
 #define VIT_REPORT_REPORT_H
 
 #include "vit/report/advice.h"
+#include "vit/report/figures.h"
 #include "vit/report/weights.h"
 
 typedef enum vit_report_state {
@@ -25,6 +26,7 @@ typedef struct vit_report {
     const vit_training_curves *curves;
     const vit_answers *answers;       /* NULL: there are none */
     const vit_shown_weights *weights; /* NULL: they are not known */
+    const vit_figures *figures;     /* of an evaluation, whose curves are empty; NULL: a training */
 } vit_report;
 
 /* Writes the page, atomically replacing a file that is there. Its bytes depend on *report alone,

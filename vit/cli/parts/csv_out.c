@@ -5,16 +5,20 @@
 #include "vit/base/sys.h"
 #include "vit/cli/parts/program.h"
 
+void vit_csv_path(vit_string *text, const char *path) {
+    const bool quotes = strpbrk(path, ",\"\r\n");
+    vit_string_add(text, "%s", quotes ? "\"" : "");
+    for (; *path; path++) {
+        vit_string_add_bytes(text, path, 1);
+        if (*path == '"') vit_string_add_bytes(text, "\"", 1);
+    }
+    vit_string_add(text, "%s", quotes ? "\"" : "");
+}
+
 void vit_csv_field(vit_string *text, const char *field) {
     vit_string visible = {0};
     vit_string_add_visible(&visible, field, 0);
-    const bool quotes = visible.text && strpbrk(visible.text, ",\"");
-    vit_string_add(text, "%s", quotes ? "\"" : "");
-    for (size_t i = 0; i < visible.length; i++) {
-        vit_string_add_bytes(text, visible.text + i, 1);
-        if (visible.text[i] == '"') vit_string_add_bytes(text, "\"", 1);
-    }
-    vit_string_add(text, "%s", quotes ? "\"" : "");
+    if (visible.text) vit_csv_path(text, visible.text);
     text->failed = text->failed || visible.failed;
     vit_string_free(&visible);
 }

@@ -4,8 +4,13 @@ const label = i => D.labels ? D.labels[i] : String(i);
 
 // ---- head ----
 
+function tile(name, value) {
+  if (value) $('#tiles').append(make('div', {}, make('dt', {}, name), make('dd', {}, value)));
+}
+
 function head() {
   const t = D.title;
+  if (D.measured) return void measuredHead();
   $('#title').textContent = document.title = `${t.preset} on ${t.data}`;
   const states = {
     done: `All ${count(t.step)} steps are done.`,
@@ -24,10 +29,109 @@ function head() {
     ['training pictures', t.train_images > 0 && count(t.train_images)],
     ['parameters', t.parameters > 0 && count(t.parameters)],
   ];
-  for (const [name, value] of tiles)
-    if (value) $('#tiles').append(make('div', {}, make('dt', {}, name), make('dd', {}, value)));
+  for (const [name, value] of tiles) tile(name, value);
   $('#foot').textContent = 'Written by vit-train. All figures but pictures a second are the same ' +
     'bytes for the same training, wherever it runs.';
+}
+
+// ---- an evaluation ----
+
+function measuredHead() {
+  const t = D.title, m = D.measured;
+  $('#title').textContent = document.title = `${t.preset} on ${t.data}`;
+  $('#subtitle').textContent = `Measured on ${D.answers.which} ${count(m.images)} pictures.` +
+    (m.seen ? ' The model learnt from them: these figures say nothing of other pictures.' : '') +
+    (m.unknown_images ? ` ${count(m.unknown_images)} pictures of classes that it does not know are` +
+      ' left out.' : '');
+  tile('right', percent(m.correct / m.images));
+  tile('in 19 of 20 cases between', `${percent(m.interval[0], 1)} and ${percent(m.interval[1], 1)}`);
+  tile('pictures', count(m.images));
+  if (t.classes > 5) tile('right class among five', percent(m.top5));
+  tile('calibration error (ECE)', percent(m.ece));
+  tile('loss', number(m.loss));
+  $('#foot').textContent = 'Written by vit-evaluate.';
+}
+
+// A chart of two shares: from 0 to `right` across, from 0 to `top` upwards.
+function shares(title, help, names, right, top, draw) {
+  const x = v => LEFT + (W - LEFT - 8) * v / right, y = v => H - BOTTOM - (H - BOTTOM - TOP) * v / top;
+  const svg = make('svg', {viewBox: `0 0 ${W} ${H + 16}`, role: 'img', 'aria-label': title});
+  for (const v of ticks(0, top))
+    svg.append(make('line', {class: 'grid', x1: LEFT, x2: W - 8, y1: y(v), y2: y(v)}),
+      make('text', {x: LEFT - 6, y: y(v) + 4, 'text-anchor': 'end'}, `${number(100 * v)} %`));
+  for (const v of ticks(0, right))
+    svg.append(make('text', {x: x(v), y: H - 8, 'text-anchor': v ? 'middle' : 'start'},
+      `${number(100 * v)} %`));
+  svg.append(make('text', {x: (LEFT + W) / 2, y: H + 10, 'text-anchor': 'middle'}, names));
+  draw(svg, x, y);
+  $('#trust .charts').append(make('div', {class: 'chart'}, make('h3', {}, title), svg,
+    make('p', {class: 'read'}, help)));
+}
+
+function reliability(m) {
+  shares('Reliability diagram', `A bar is as high as the share of answers of that probability that ` +
+    `are right; calibrated, it ends at the line. Mean gap (ECE): ${percent(m.ece)}.`,
+    'probability of the answer', 1, 1, (svg, x, y) => {
+      const width = 1 / m.bins.length;
+      m.bins.forEach((b, i) => b.images && svg.append(make('rect', {class: 's0',
+        x: x(i * width) + 1, width: x(width) - x(0) - 2, y: y(b.accuracy),
+        height: y(0) - y(b.accuracy)}, make('title', {}, `${count(b.images)} answers, ${
+          percent(b.confidence, 1)} sure on average, ${percent(b.accuracy, 1)} right`))));
+      svg.append(make('path', {class: 's1', d: `M${x(0)},${y(0)}L${x(1)},${y(1)}`}));
+    });
+}
+
+function risk(r, n) {
+  const wrong = r.answered.map((a, i) => 1 - r.right[i] / a);
+  const say = share => {
+    const i = r.answered.findIndex(a => a >= share * n);
+    return i < 0 ? '' : `${percent(r.answered[i] / n, 1)} are answered with --abstain-below ${
+      number(r.confidence[i])}, ${percent(wrong[i])} of the answers wrong. `;
+  };
+  shares('Risk and coverage', 'The model abstains where it is least sure: the fewer pictures it ' +
+    'answers (coverage), the fewer answers are wrong (risk). ' + say(.8) + say(.9),
+    'share of the pictures that is answered', 1, Math.max(.01, ...wrong) * 1.05, (svg, x, y) =>
+      svg.append(make('path', {class: 's0', style: 'fill: none', d: 'M' + wrong.map((w, i) =>
+        `${x(r.answered[i] / n).toFixed(1)},${y(w).toFixed(1)}`).join('L')})));
+}
+
+function classes(m) {
+  const c = m.classes, share = (a, b) => b ? percent(a / b) : '';
+  const f1 = i => 2 * c.right[i] / (c.images[i] + c.answers[i]);
+  const rows = c.images.map((_, i) => i).filter(i => c.images[i] + c.answers[i]);
+  rows.sort((a, b) => f1(a) - f1(b) || a - b);
+  $('#classes table').append(make('thead', {}, make('tr', {}, ...['class', 'pictures', 'right',
+    'recall', 'precision', 'f1'].map(x => make('th', {scope: 'col'}, x)))),
+    make('tbody', {}, ...rows.map(i => make('tr', {}, make('td', {title: label(i)}, label(i)),
+      ...[count(c.images[i]), count(c.right[i]), share(c.right[i], c.images[i]),
+        share(c.right[i], c.answers[i]), percent(f1(i))].map(x => make('td', {}, x))))));
+}
+
+function issues(i) {
+  if (!i) return;
+  $('#issues').hidden = false;
+  $('#issues .help').append(` ${count(i.count)} of ${count(D.answers.count)}` +
+    (i.pictures.length < i.count ? `; here are the ${i.pictures.length} likeliest, the table has all.`
+      : '.'));
+  $('#issues .pictures').append(...i.pictures.map((p, k) => picture(p, make('figcaption', {},
+    `labelled ${label(D.pictures[p].truth)}, `, make('s', {}, `likely ${label(i.likely[k])}`)))));
+}
+
+function list(id, items) {
+  $(id).hidden = !items.length;
+  $(`${id} ul`).append(...items.map(x => make('li', {}, x)));
+}
+
+function evaluation() {
+  const m = D.measured;
+  if (!m) return;
+  $('#trust').hidden = $('#classes').hidden = false;
+  reliability(m);
+  risk(D.answers.risk, D.answers.count);
+  classes(m);
+  issues(D.answers.issues);
+  list('#notes', m.notes);
+  list('#files', m.files);
 }
 
 function advice() {
@@ -57,16 +161,21 @@ function curves() {
 
 // ---- pictures ----
 
-function picture(i) {
+function picture(i, caption = answered(D.pictures[i])) {
   const p = D.pictures[i];
+  if (p.file) caption.append(make('br'), make('code', {}, p.file));
+  return make('figure', {}, make('img', {src: 'data:image/png;base64,' + p.png,
+    class: Math.max(...D.answers.size) < 96 ? 'pixels' : '', title: `number ${count(p.number)}`,
+    alt: `${label(p.truth)}, answered ${label(p.answer)}`}), caption);
+}
+
+function answered(p) {
   const caption = make('figcaption', {}, `${label(p.truth)} `);
   if (p.answer !== p.truth)
     caption.append(make('s', {}, `taken for ${label(p.answer)} `));
   caption.append(`(${percent(p.probability, 1)}`,
     p.answer === p.truth ? ')' : `; ${label(p.truth)}: ${percent(p.truth_probability, 1)})`);
-  return make('figure', {}, make('img', {src: 'data:image/png;base64,' + p.png,
-    class: Math.max(...D.answers.size) < 96 ? 'pixels' : '', title: `number ${count(p.number)}`,
-    alt: `${label(p.truth)}, answered ${label(p.answer)}`}), caption);
+  return caption;
 }
 
 // ---- confusion ----
@@ -130,7 +239,8 @@ function focusOn(grid, to) {
 
 function pairs(a, button) {
   const wrong = a.cells.filter(c => c.truth !== c.answer).sort((x, y) => y.count - x.count);
-  $('#confusion .help').append(' There are too many classes for a matrix: these are the pairs that are confused most often.');
+  $('#confusion .help').append(' There are too many classes for a matrix: these are the pairs ' +
+    `that are confused most often, ${Math.min(60, wrong.length)} of ${count(wrong.length)}.`);
   $('.matrix').append(make('div', {class: 'pairs'}, ...wrong.slice(0, 60).map(c =>
     button(c, `${label(c.truth)} → ${label(c.answer)}: ${c.count}`))));
 }
@@ -145,12 +255,14 @@ function choose(b, c) {
   const which = shown === c.count ? '' : !shown ? ' (none of them is in this page, which would be too '
     + 'large)' : right ? `; the ${shown} least certain` : `; the ${shown} most certain`;
   $('#cell').replaceChildren(make('p', {}, make('b', {}, what), `: ${count(c.count)} of ${
-    count(D.answers.count)} pictures${which}`), ...c.pictures.map(picture));
+    count(D.answers.count)} pictures${which}`), ...c.pictures.map(i => picture(i)));
 }
 
 function worst() {
   if (!D.answers || !D.answers.worst.length) return void ($('#worst').hidden = true);
-  $('#worst .pictures').append(...D.answers.worst.map(picture));
+  const wrong = D.answers.count - D.answers.right;
+  $('#worst .help').append(` ${count(D.answers.worst.length)} of ${count(wrong)} wrong answers.`);
+  $('#worst .pictures').append(...D.answers.worst.map(i => picture(i)));
 }
 
 // ---- weights ----
@@ -232,6 +344,7 @@ function positions() {
 }
 
 head();
+evaluation();
 advice();
 curves();
 confusion();

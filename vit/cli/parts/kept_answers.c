@@ -1,0 +1,130 @@
+#include "vit/cli/parts/kept_answers.h"
+
+#include <string.h>
+
+#include "vit/base/sys.h"
+#include "vit/cli/parts/csv_out.h"
+#include "vit/formats/json.h"
+#include "vit/teach.h"
+
+const char vit_issues_head[] = "file,index,label,likely_label,self_confidence,normalized_margin\n";
+
+void vit_keep_answer(vit_kept_answers *a, const vit_evaluated *picture) {
+    vit_kept_answer next = {.index = picture->index, .label = picture->label};
+    if (a->status != VIT_OK) return;
+    a->status = VIT_ERROR_MEMORY;
+    a->probabilities =
+        vit_make_room(a->probabilities, a->count, &a->row_room,
+                      a->classes * sizeof *a->probabilities, "probabilities", &a->error);
+    if (a->count >= a->row_room ||
+        !VIT_MAKE_ROOM(a->pictures, a->count, a->picture_room, "answers", &a->error))
+        return;
+    if (picture->file && !(next.file = vit_strdup(picture->file))) {
+        vit_fail_memory(&a->error, "the name of a picture", strlen(picture->file));
+        return;
+    }
+    memcpy(a->probabilities + a->count * a->classes, picture->probabilities,
+           a->classes * sizeof *a->probabilities);
+    a->pictures[a->count++] = next;
+    a->status = VIT_OK;
+}
+
+void vit_kept_answers_free(vit_kept_answers *a) {
+    for (size_t i = 0; i < a->count; i++) vit_free(a->pictures[i].file);
+    vit_free(a->pictures);
+    vit_free(a->probabilities);
+    vit_label_issues_free(a->issues);
+    *a = (vit_kept_answers){0};
+}
+
+/* ---- pictures that the head was computed from ---- */
+
+/* How the model's head was computed, as its recipe says. */
+static vit_teach_options options_of(const vit_model *model, const vit_evaluate_options *o) {
+    json_t *recipe = json_loads(vit_model_describe(model).recipe, 0, NULL);
+    const char *head = json_string_value(json_object_get(recipe, "head"));
+    const json_int_t views = json_integer_value(json_object_get(recipe, "views"));
+    const vit_teach_options options = {
+        .head = head && strcmp(head, "logistic") == 0 ? "logistic" : "ridge",
+        .balance = json_is_true(json_object_get(recipe, "balance")),
+        .views = views > 0 ? (size_t)views : 1,
+        .no_curve = true,
+        .threads = o->threads,
+        .cpu = o->cpu,
+        .precision = o->precision};
+    json_decref(recipe);
+    return options;
+}
+
+/* Whether the teaching has the same pictures and classes, in the same order. */
+static bool has_same(const vit_kept_answers *a, const vit_teaching *t, const vit_model *model) {
+    if (vit_teaching_count(t) != a->count || vit_teaching_classes(t) != a->classes) return false;
+    for (size_t k = 0; k < a->classes; k++)
+        if (strcmp(vit_teaching_class(t, k), vit_model_label(model, k)) != 0) return false;
+    for (size_t i = 0; i < a->count; i++) {
+        const vit_lesson lesson = vit_teaching_at(t, i);
+        const char *file = a->pictures[i].file;
+        if (lesson.label != a->pictures[i].label ||
+            (file && lesson.name && strcmp(lesson.name, file) != 0))
+            return false;
+    }
+    return true;
+}
+
+vit_status vit_leave_out(vit_kept_answers *a, const vit_command *command, const vit_model *model,
+                         const vit_evaluate_options *options, vit_error *error) {
+    const vit_teach_options how = options_of(model, options);
+    vit_teaching *t = NULL;
+    vit_learnt learnt;
+    vit_status status = vit_teaching_new(&t, model, &how, error);
+    if (status == VIT_OK)
+        status = vit_teaching_add_data(t, options->data, NULL, NULL, NULL, error);
+    if (status == VIT_OK && !has_same(a, t, model))
+        status = vit_fail(error, VIT_ERROR_MISMATCH,
+                          "the pictures of %s are not those, or not in the order, that the head "
+                          "was computed from: compute it again (vit-train --head %s)",
+                          options->data, how.head);
+    if (status == VIT_OK) status = vit_teaching_learn(t, &learnt, error);
+    for (size_t i = 0; i < a->count && status == VIT_OK; i++)
+        status = vit_teaching_left_out(t, i, a->probabilities + i * a->classes, error);
+    if (status == VIT_OK)
+        vit_say(command,
+                "the model's head was computed from these pictures: for label issues each is "
+                "answered by a head that is computed without it (%s)",
+                learnt.left_out);
+    vit_teaching_free(t);
+    return status;
+}
+
+/* ---- label issues ---- */
+
+vit_status vit_find_issues(vit_kept_answers *a, vit_error *error) {
+    if (a->status != VIT_OK) return vit_fail(error, a->status, "%s", a->error.message);
+    size_t *labels = vit_alloc(a->count, sizeof *labels);
+    if (!labels) return vit_fail_memory(error, "labels", a->count * sizeof *labels);
+    for (size_t i = 0; i < a->count; i++) labels[i] = a->pictures[i].label;
+    const vit_status status = vit_label_issues_find(&a->issues, &a->issue_count, a->probabilities,
+                                                    labels, a->count, a->classes, error);
+    vit_free(labels);
+    return status;
+}
+
+vit_status vit_write_issues(const char *path, const vit_kept_answers *a, const vit_model *model,
+                            vit_error *error) {
+    vit_string text = {0};
+    char confidence[32], margin[32];
+    vit_string_add(&text, "%s", vit_issues_head);
+    for (size_t i = 0; i < a->issue_count; i++) {
+        const vit_label_issue *issue = &a->issues[i];
+        const vit_kept_answer *picture = &a->pictures[issue->picture];
+        if (picture->file) vit_csv_path(&text, picture->file);
+        vit_string_add(&text, ",%zu,", picture->index);
+        vit_csv_field(&text, vit_model_label(model, issue->label));
+        vit_string_add(&text, ",");
+        vit_csv_field(&text, vit_model_label(model, issue->likely));
+        vit_string_add(&text, ",%s,%s\n",
+                       vit_format_float(confidence, (float)issue->self_confidence),
+                       vit_format_float(margin, (float)issue->normalized_margin));
+    }
+    return vit_write_text(path, &text, error);
+}

@@ -1,0 +1,45 @@
+/* The answers to all pictures of an evaluation, and those of them whose label is likely wrong. */
+#ifndef VIT_CLI_PARTS_KEPT_ANSWERS_H
+#define VIT_CLI_PARTS_KEPT_ANSWERS_H
+
+#include "vit/cli/parts/program.h"
+#include "vit/reliance.h"
+#include "vit/vit.h"
+
+/* One picture. file: owned; NULL: the pictures are in no files of their own. */
+typedef struct vit_kept_answer {
+    char *file;
+    size_t index, label; /* its place in its part of the data; its given class */
+} vit_kept_answer;
+
+typedef struct vit_kept_answers {
+    size_t classes, count;
+    vit_kept_answer *pictures; /* [count] */
+    float *probabilities;      /* [count][classes] */
+    size_t picture_room, row_room;
+    vit_label_issue *issues; /* [issue_count]; NULL: not searched for */
+    size_t issue_count;
+    vit_status status; /* MEMORY: not all could be kept, */
+    vit_error error;   /* and why */
+} vit_kept_answers;
+
+/* Keeps the answer to a picture; what fails is in `status`. a->classes is set before. */
+void vit_keep_answer(vit_kept_answers *a, const vit_evaluated *picture);
+void vit_kept_answers_free(vit_kept_answers *a);
+
+/* In place of answers to pictures that the model's head was computed from: those of a head that is
+ * computed in the same way without the picture. a: the answers of the model's own head, whose
+ * probabilities are replaced. MISMATCH: the data are read otherwise than they were then. */
+vit_status vit_leave_out(vit_kept_answers *a, const vit_command *command, const vit_model *model,
+                         const vit_evaluate_options *options, vit_error *error);
+
+/* a->issues = vit_label_issues_find of them. */
+vit_status vit_find_issues(vit_kept_answers *a, vit_error *error);
+
+/* What the table of label issues begins with, and the table: a picture a line, the lowest
+ * self-confidence first. */
+extern const char vit_issues_head[];
+vit_status vit_write_issues(const char *path, const vit_kept_answers *a, const vit_model *model,
+                            vit_error *error);
+
+#endif
