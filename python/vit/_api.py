@@ -261,6 +261,7 @@ class vit_evaluation(Structure):
         ("seconds", c_double),
         ("data", c_char * 256),
         ("which", c_char_p),
+        ("seen", c_bool),
         ("classes", c_size_t),
         ("confusion", POINTER(c_size_t)),
         ("temperature", c_double),
@@ -277,6 +278,33 @@ class vit_evaluation(Structure):
         ("unknown_images", c_size_t),
         ("unknown_classes", c_size_t),
         ("unknown", POINTER(vit_unknown_class)),
+    ]
+
+
+class vit_listed_picture(Structure):
+    _fields_ = [
+        ("picture", c_size_t),
+        ("likely", c_size_t),
+    ]
+
+
+class vit_page_lists(Structure):
+    _fields_ = [
+        ("issues", POINTER(vit_listed_picture)),
+        ("issue_count", c_size_t),
+        ("notes", POINTER(c_char_p)),
+        ("files", POINTER(c_char_p)),
+        ("note_count", c_size_t),
+        ("file_count", c_size_t),
+    ]
+
+
+class vit_evaluation_page(Structure):
+    _fields_ = [
+        ("out", c_char_p),
+        ("model", c_char_p),
+        ("lists", c_void_p),
+        ("user", c_void_p),
     ]
 
 
@@ -724,6 +752,16 @@ class vit_abstain_figures(Structure):
     ]
 
 
+class vit_label_issue(Structure):
+    _fields_ = [
+        ("picture", c_size_t),
+        ("label", c_size_t),
+        ("likely", c_size_t),
+        ("self_confidence", c_double),
+        ("normalized_margin", c_double),
+    ]
+
+
 class vit_report_options(Structure):
     _fields_ = [
         ("log", c_char_p),
@@ -816,6 +854,8 @@ FUNCTIONS = {
     "vit_evaluate": (c_int, [c_void_p, POINTER(vit_evaluate_options), POINTER(vit_evaluation),
         POINTER(vit_error)]),
     "vit_evaluation_clear": (None, [POINTER(vit_evaluation)]),
+    "vit_evaluate_page": (c_int, [c_void_p, POINTER(vit_evaluate_options),
+        POINTER(vit_evaluation_page), POINTER(vit_evaluation), POINTER(vit_error)]),
     "vit_draw_digit": (c_uint8, [POINTER(c_uint8), c_uint64, c_uint32]),
     "vit_preset_key": (c_char_p, [c_char_p, c_bool]),
     "vit_preset_json": (c_char_p, [c_size_t, POINTER(c_char_p)]),
@@ -887,6 +927,8 @@ FUNCTIONS = {
     "vit_teaching_learnt_classes": (c_size_t, [c_void_p]),
     "vit_teaching_copy": (vit_lesson_copy, [c_void_p, c_size_t]),
     "vit_teaching_json": (c_char_p, [c_void_p]),
+    "vit_teaching_left_out": (c_int, [c_void_p, c_size_t, POINTER(c_float),
+        POINTER(vit_error)]),
     "vit_teaching_report": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
     "vit_teaching_test": (c_int, [c_void_p, c_size_t, POINTER(vit_tested), POINTER(vit_error)]),
     "vit_teaching_answer": (c_int, [c_void_p, POINTER(vit_picture), POINTER(c_float),
@@ -925,6 +967,9 @@ FUNCTIONS = {
     "vit_prediction_set": (c_size_t, [c_void_p, POINTER(c_float), POINTER(c_size_t)]),
     "vit_abstain_thresholds": (c_int, [POINTER(c_double), POINTER(vit_abstain_figures),
         c_void_p, c_double, c_bool, POINTER(vit_error)]),
+    "vit_label_issues_find": (c_int, [POINTER(POINTER(vit_label_issue)), POINTER(c_size_t),
+        POINTER(c_float), POINTER(c_size_t), c_size_t, c_size_t, POINTER(vit_error)]),
+    "vit_label_issues_free": (None, [POINTER(vit_label_issue)]),
     "vit_write_report": (c_int, [POINTER(vit_report_options), POINTER(vit_error)]),
     "vit_read_log": (c_int, [POINTER(vit_log_summary), c_char_p, POINTER(vit_error)]),
     "vit_log_summary_clear": (None, [POINTER(vit_log_summary)]),

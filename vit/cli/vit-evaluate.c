@@ -242,7 +242,7 @@ static vit_status open_sets(predictions *p, const vit_evaluate_options *choice, 
 static vit_status find_issues(predictions *p, const vit_evaluation *result, vit_error *error) {
     vit_status status = VIT_OK;
     if (p->kept.count == 0) return VIT_OK;
-    if (result->seen) status = vit_leave_out(&p->kept, &command, p->model, p->choice, error);
+    if (result->seen) status = vit_leave_out(&p->kept, p->model, p->choice, error);
     if (status == VIT_OK) status = vit_find_issues(&p->kept, error);
     if (status == VIT_OK)
         vit_say(&command, "%zu of %zu labels are likely wrong: %s", p->kept.issue_count,

@@ -1,5 +1,6 @@
 #include "vit/cli/parts/kept_answers.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "vit/base/sys.h"
@@ -71,7 +72,18 @@ static bool has_same(const vit_kept_answers *a, const vit_teaching *t, const vit
     return true;
 }
 
-vit_status vit_leave_out(vit_kept_answers *a, const vit_command *command, const vit_model *model,
+static void note_left_out(const vit_learnt *l, const vit_evaluate_options *options) {
+    char text[400], right[32], low[32], high[32];
+    snprintf(text, sizeof text,
+             "the model's head was computed from these pictures: for label issues each is answered "
+             "by a head that is computed without it (%s), which gets %s %% right, in 19 of 20 "
+             "cases between %s and %s %%",
+             l->left_out, vit_format_fixed(right, 100 * l->accuracy, 2),
+             vit_format_fixed(low, 100 * l->low, 2), vit_format_fixed(high, 100 * l->high, 2));
+    options->note(text, options->user);
+}
+
+vit_status vit_leave_out(vit_kept_answers *a, const vit_model *model,
                          const vit_evaluate_options *options, vit_error *error) {
     const vit_teach_options how = options_of(model, options);
     vit_teaching *t = NULL;
@@ -87,11 +99,7 @@ vit_status vit_leave_out(vit_kept_answers *a, const vit_command *command, const 
     if (status == VIT_OK) status = vit_teaching_learn(t, &learnt, error);
     for (size_t i = 0; i < a->count && status == VIT_OK; i++)
         status = vit_teaching_left_out(t, i, a->probabilities + i * a->classes, error);
-    if (status == VIT_OK)
-        vit_say(command,
-                "the model's head was computed from these pictures: for label issues each is "
-                "answered by a head that is computed without it (%s)",
-                learnt.left_out);
+    if (status == VIT_OK) note_left_out(&learnt, options);
     vit_teaching_free(t);
     return status;
 }

@@ -1,6 +1,7 @@
 'use strict';
 // Draws the page from the data within it. Nothing is loaded, nothing is sent.
 const label = i => D.labels ? D.labels[i] : String(i);
+const brief = i => label(i).length > 28 ? label(i).slice(0, 27) + '…' : label(i); // in captions
 
 // ---- head ----
 
@@ -114,7 +115,7 @@ function issues(i) {
     (i.pictures.length < i.count ? `; here are the ${i.pictures.length} likeliest, the table has all.`
       : '.'));
   $('#issues .pictures').append(...i.pictures.map((p, k) => picture(p, make('figcaption', {},
-    `labelled ${label(D.pictures[p].truth)}, `, make('s', {}, `likely ${label(i.likely[k])}`)))));
+    `labelled ${brief(D.pictures[p].truth)}, `, make('s', {}, `likely ${brief(i.likely[k])}`)))));
 }
 
 function list(id, items) {
@@ -170,11 +171,11 @@ function picture(i, caption = answered(D.pictures[i])) {
 }
 
 function answered(p) {
-  const caption = make('figcaption', {}, `${label(p.truth)} `);
+  const caption = make('figcaption', {}, `${brief(p.truth)} `);
   if (p.answer !== p.truth)
-    caption.append(make('s', {}, `taken for ${label(p.answer)} `));
+    caption.append(make('s', {}, `taken for ${brief(p.answer)} `));
   caption.append(`(${percent(p.probability, 1)}`,
-    p.answer === p.truth ? ')' : `; ${label(p.truth)}: ${percent(p.truth_probability, 1)})`);
+    p.answer === p.truth ? ')' : `; ${brief(p.truth)}: ${percent(p.truth_probability, 1)})`);
   return caption;
 }
 
