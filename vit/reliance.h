@@ -9,6 +9,8 @@
  *     vit_set_rule_new(&rule, calibration, &(vit_set_options){.coverage = .95}, &error);
  *     size_t count = vit_prediction_set(rule, probabilities, set);
  *
+ * And labels that are likely wrong: vit_label_issues_find.
+ *
  * The guarantee: of new pictures, at least the share `coverage` have their true class in the set,
  * if they and the calibration pictures are exchangeable: drawn in the same way, in any order, none
  * of them used to train the model. It holds on average over calibrations and pictures, not for each

@@ -1,4 +1,5 @@
-/* vit/reports.h - trainings as pages: one, or several side by side; and what their logs say.
+/* vit/reports.h - trainings as pages, one or several side by side; what their logs say; and an
+ * evaluation as a page.
  *
  *     const char *logs[] = {"a.jsonl", "b.jsonl", "c.jsonl"};
  *     const vit_comparison_options options = {.logs = logs, .count = 3, .out = "runs.html"};
@@ -75,6 +76,41 @@ typedef struct vit_comparison_options {
 
 /* Writes a page with the curves of all trainings, and their figures with means by recipe. */
 VIT_API vit_status vit_write_comparison(const vit_comparison_options *options, vit_error *error);
+
+/* ---- an evaluation as a page ------------------------------------------------------------------ */
+
+/* A picture whose label is likely wrong (vit/reliance.h): its number among the answers, from 0, in
+ * the order of the callback `picture`; and the class that it likely is of. */
+typedef struct vit_listed_picture {
+    size_t picture, likely;
+} vit_listed_picture;
+
+/* What the page shows beside the figures. */
+typedef struct vit_page_lists {
+    const vit_listed_picture *issues; /* [issue_count] NULL: they were not searched for */
+    size_t issue_count;
+    const char *const *notes, *const *files; /* [note_count] what is to be known of the data;
+                                                [file_count] tables that belong to the page */
+    size_t note_count, file_count;
+} vit_page_lists;
+
+typedef struct vit_evaluation_page {
+    const char *out;   /* one self-contained HTML file; one that is no page of this library is not
+                          replaced: VIT_ERROR_MISMATCH */
+    const char *model; /* the model's name, for the title */
+    /* Called when all pictures are answered; what it fills in must live until vit_evaluate_page
+     * returns. NULL: none */
+    vit_status (*lists)(vit_page_lists *lists, const vit_evaluation *result, void *user,
+                        vit_error *error);
+    void *user;
+} vit_evaluation_page;
+
+/* As vit_evaluate for a model of one class a picture, and writes a page: accuracy with its
+ * interval, figures of each class, confusion matrix, reliability diagram, risk and coverage, the
+ * worst pictures and those listed. Of several ranks only rank 0 writes it. */
+VIT_API vit_status vit_evaluate_page(const vit_model *model, const vit_evaluate_options *options,
+                                     const vit_evaluation_page *page, vit_evaluation *result,
+                                     vit_error *error);
 
 #ifdef __cplusplus
 }

@@ -394,8 +394,7 @@ typedef struct vit_evaluation {
     char data[256];    /* the name of the data */
     /* which of its pictures were classified, in a few words: "its test part", ... */
     const char *which;
-    bool seen; /* they are those that the model was trained on or its head computed from: its
-                  figures say nothing of other pictures */
+    bool seen; /* the model learnt from them: its figures say nothing of other pictures */
     size_t classes;
     size_t *confusion; /* [classes][classes]: rows are the true class, columns the answer */
     /* Of the model's probabilities, at its temperature: */
@@ -420,41 +419,6 @@ typedef struct vit_evaluation {
 VIT_API vit_status vit_evaluate(const vit_model *model, const vit_evaluate_options *options,
                                 vit_evaluation *result, vit_error *error);
 VIT_API void vit_evaluation_clear(vit_evaluation *result);
-
-/* ---- an evaluation as a page ------------------------------------------------------------------ */
-
-/* A picture whose label is likely wrong (vit/reliance.h): its number among the answers, from 0, in
- * the order of the callback `picture`; and the class that it likely is of. */
-typedef struct vit_listed_picture {
-    size_t picture, likely;
-} vit_listed_picture;
-
-/* What the page shows beside the figures. */
-typedef struct vit_page_lists {
-    const vit_listed_picture *issues; /* [issue_count] NULL: they were not searched for */
-    size_t issue_count;
-    const char *const *notes, *const *files; /* [note_count] what is to be known of the data;
-                                                [file_count] tables that belong to the page */
-    size_t note_count, file_count;
-} vit_page_lists;
-
-typedef struct vit_evaluation_page {
-    const char *out;   /* one self-contained HTML file; one that is no page of this library is not
-                          replaced: VIT_ERROR_MISMATCH */
-    const char *model; /* the model's name, for the title */
-    /* Called when all pictures are answered; what it fills in must live until vit_evaluate_page
-     * returns. NULL: none */
-    vit_status (*lists)(vit_page_lists *lists, const vit_evaluation *result, void *user,
-                        vit_error *error);
-    void *user;
-} vit_evaluation_page;
-
-/* As vit_evaluate for a model of one class a picture, and writes a page: accuracy with its
- * interval, figures of each class, confusion matrix, reliability diagram, risk and coverage, the
- * worst pictures and those listed. Of several ranks only rank 0 writes it. */
-VIT_API vit_status vit_evaluate_page(const vit_model *model, const vit_evaluate_options *options,
-                                     const vit_evaluation_page *page, vit_evaluation *result,
-                                     vit_error *error);
 
 /* ---- built-in data --------------------------------------------------------------------------- */
 

@@ -281,33 +281,6 @@ class vit_evaluation(Structure):
     ]
 
 
-class vit_listed_picture(Structure):
-    _fields_ = [
-        ("picture", c_size_t),
-        ("likely", c_size_t),
-    ]
-
-
-class vit_page_lists(Structure):
-    _fields_ = [
-        ("issues", POINTER(vit_listed_picture)),
-        ("issue_count", c_size_t),
-        ("notes", POINTER(c_char_p)),
-        ("files", POINTER(c_char_p)),
-        ("note_count", c_size_t),
-        ("file_count", c_size_t),
-    ]
-
-
-class vit_evaluation_page(Structure):
-    _fields_ = [
-        ("out", c_char_p),
-        ("model", c_char_p),
-        ("lists", c_void_p),
-        ("user", c_void_p),
-    ]
-
-
 class vit_event(Structure):
     _fields_ = [
         ("kind", c_int),
@@ -809,6 +782,33 @@ class vit_comparison_options(Structure):
     ]
 
 
+class vit_listed_picture(Structure):
+    _fields_ = [
+        ("picture", c_size_t),
+        ("likely", c_size_t),
+    ]
+
+
+class vit_page_lists(Structure):
+    _fields_ = [
+        ("issues", POINTER(vit_listed_picture)),
+        ("issue_count", c_size_t),
+        ("notes", POINTER(c_char_p)),
+        ("files", POINTER(c_char_p)),
+        ("note_count", c_size_t),
+        ("file_count", c_size_t),
+    ]
+
+
+class vit_evaluation_page(Structure):
+    _fields_ = [
+        ("out", c_char_p),
+        ("model", c_char_p),
+        ("lists", c_void_p),
+        ("user", c_void_p),
+    ]
+
+
 # name: (result, parameters)
 FUNCTIONS = {
     "vit_version": (c_char_p, []),
@@ -854,8 +854,6 @@ FUNCTIONS = {
     "vit_evaluate": (c_int, [c_void_p, POINTER(vit_evaluate_options), POINTER(vit_evaluation),
         POINTER(vit_error)]),
     "vit_evaluation_clear": (None, [POINTER(vit_evaluation)]),
-    "vit_evaluate_page": (c_int, [c_void_p, POINTER(vit_evaluate_options),
-        POINTER(vit_evaluation_page), POINTER(vit_evaluation), POINTER(vit_error)]),
     "vit_draw_digit": (c_uint8, [POINTER(c_uint8), c_uint64, c_uint32]),
     "vit_preset_key": (c_char_p, [c_char_p, c_bool]),
     "vit_preset_json": (c_char_p, [c_size_t, POINTER(c_char_p)]),
@@ -977,4 +975,6 @@ FUNCTIONS = {
         POINTER(vit_error)]),
     "vit_run_groups_clear": (None, [POINTER(vit_run_groups)]),
     "vit_write_comparison": (c_int, [POINTER(vit_comparison_options), POINTER(vit_error)]),
+    "vit_evaluate_page": (c_int, [c_void_p, POINTER(vit_evaluate_options),
+        POINTER(vit_evaluation_page), POINTER(vit_evaluation), POINTER(vit_error)]),
 }

@@ -53,9 +53,8 @@ static void test_labels_beyond_the_classes_are_refused(void **state) {
     vit_label_issue *issues;
     vit_error error;
     size_t count;
-    assert_int_equal(
-        vit_label_issues_find(&issues, &count, p, (size_t[]){0, 2}, 2, 2, &error),
-        VIT_ERROR_ARGUMENT);
+    assert_int_equal(vit_label_issues_find(&issues, &count, p, (size_t[]){0, 2}, 2, 2, &error),
+                     VIT_ERROR_ARGUMENT);
     assert_non_null(strstr(error.message, "picture 1 has label 2"));
     assert_null(issues);
     assert_int_equal(vit_label_issues_find(&issues, &count, p, (size_t[]){0}, 1, 1, &error),

@@ -114,7 +114,7 @@ static vit_status choose(chosen *c, vit_loader *loader, const training *t, const
     case VIT_SPLIT_TEST:
         c->records = &d->test;
         c->seen = d->test_is && strcmp(t->taught, d->checksum) == 0;
-        c->which = c->seen ? "all of them, which the head was computed from"
+        c->which = c->seen          ? "all of them, which the head was computed from"
                    : d->test_is     ? d->test_is
                    : d->test_is_val ? "its val part, as it has no test part"
                                     : "its test part";
@@ -351,7 +351,7 @@ static vit_status call_all(const all_answers *a, const vit_model *m, const vit_d
                            const chosen *c, const vit_score *s, vit_error *error) {
     char which[400];
     const vit_answers answers = {
-        which,         d, c->records, c->numbers, c->count, m->file.config.classes, s->logits,
+        which,          d,   c->records, c->numbers, c->count, m->file.config.classes, s->logits,
         s->temperature, NULL};
     snprintf(which, sizeof which, "%s, %s,", d->name, c->which);
     return a->callback(&answers, a->context, error);

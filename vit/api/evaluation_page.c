@@ -1,5 +1,6 @@
 /* vit_evaluate_page: an evaluation as a page. */
 #include "vit/api/internal.h"
+#include "vit/reports.h"
 #include "vit/report/report.h"
 
 typedef struct page {
@@ -28,9 +29,8 @@ static vit_status write_page(const vit_answers *given, void *context, vit_error 
                                .figures = &figures};
     if (vit_cluster_rank(p->cluster) != 0) return VIT_OK;
     answers.lists = &lists;
-    const vit_status status = p->options->lists ? p->options->lists(&lists, p->result,
-                                                                    p->options->user, error)
-                                                : VIT_OK;
+    const vit_status status =
+        p->options->lists ? p->options->lists(&lists, p->result, p->options->user, error) : VIT_OK;
     return status == VIT_OK ? vit_report_write(p->options->out, &report, error) : status;
 }
 

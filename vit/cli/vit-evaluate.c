@@ -185,8 +185,7 @@ enum { TABLES = 3 };
 static vit_status name_tables(settings *s, char **owned, vit_error *error) {
     vit_status status = vit_name_beside(&s->predictions, &owned[0], s->report, ".csv", error);
     if (status == VIT_OK)
-        status =
-            vit_name_beside(&s->confusion_csv, &owned[1], s->report, "-confusion.csv", error);
+        status = vit_name_beside(&s->confusion_csv, &owned[1], s->report, "-confusion.csv", error);
     if (status == VIT_OK && s->split != VIT_SPLIT_TRAIN)
         status =
             vit_name_beside(&s->label_issues, &owned[2], s->report, "-label-issues.csv", error);
@@ -314,7 +313,8 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
 
 /* Whether something is asked for that only answers of one class have. */
 static bool for_one_class(const settings *s) {
-    return s->report || s->predictions || s->logits || s->label_issues || s->confusion || s->confusion_csv || s->confusion_svg;
+    return s->report || s->predictions || s->logits || s->label_issues || s->confusion ||
+           s->confusion_csv || s->confusion_svg;
 }
 
 /* Writes files first, so that what is on standard output is also in the files; returns the exit
@@ -332,9 +332,9 @@ static int answer(const settings *s, const vit_results *r, predictions *p) {
                           "of it are for classes");
         return VIT_EXIT_FAILED;
     }
-    if (s->label_issues)
-        status = vit_write_issues(s->label_issues, &p->kept, r->model, &error);
-    if (status == VIT_OK && s->predictions) status = vit_write_text(s->predictions, &p->lines, &error);
+    if (s->label_issues) status = vit_write_issues(s->label_issues, &p->kept, r->model, &error);
+    if (status == VIT_OK && s->predictions)
+        status = vit_write_text(s->predictions, &p->lines, &error);
     if (status == VIT_OK && s->logits) status = write_logits(p, r->result, &error);
     if (status == VIT_OK && s->confusion_csv)
         status = vit_confusion_csv(s->confusion_csv, r->model, r->result, &error);

@@ -25,12 +25,13 @@ typedef struct finder {
     const float *p;       /* [n][K] */
     const size_t *labels; /* [n] */
     size_t n, K;
-    size_t *first, *members; /* [K + 1], [n]: pictures by class; class k has first[k]..first[k + 1] */
-    double *thresholds;      /* [K] */
-    double *joint;           /* [K likely][K given] how many pictures */
-    double *values;          /* [max(n, K)] scratch memory, like: */
-    ranked *order;           /* [max(n, K)] */
-    bool *issue;             /* [n] */
+    size_t *first,
+        *members;       /* [K + 1], [n]: pictures by class; class k has first[k]..first[k + 1] */
+    double *thresholds; /* [K] */
+    double *joint;      /* [K likely][K given] how many pictures */
+    double *values;     /* [max(n, K)] scratch memory, like: */
+    ranked *order;      /* [max(n, K)] */
+    bool *issue;        /* [n] */
 } finder;
 
 static double probability(const finder *f, size_t picture, size_t class) {

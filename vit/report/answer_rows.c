@@ -214,7 +214,8 @@ static judged *find_picture(const ranking *c, size_t picture) {
     return &c->all[i];
 }
 
-/* The worst and the label issues; then the first picture of every cell, the second of every cell, ... */
+/* The worst and the label issues; then the first picture of every cell, the second of every cell,
+ * ... */
 static vit_status show_all(ranking *c, vit_error *error) {
     vit_status status = VIT_OK;
     vit_json_open_lines(&c->pictures, NULL, '[');

@@ -6,7 +6,7 @@
 #include "datasets/dataset.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json_out.h"
-#include "vit/vit.h"
+#include "vit/reports.h"
 
 typedef struct vit_answers {
     const char *which; /* the pictures in a few words: "the 10,000 test pictures" */
@@ -14,8 +14,8 @@ typedef struct vit_answers {
     const vit_records *records;
     const uint32_t *numbers; /* [count] of the records; NULL: the first `count` */
     size_t count, classes;
-    const float *logits; /* [count][classes] */
-    double temperature;  /* probabilities are softmax(logits / temperature) */
+    const float *logits;         /* [count][classes] */
+    double temperature;          /* probabilities are softmax(logits / temperature) */
     const vit_page_lists *lists; /* of an evaluation; NULL: of a training */
 } vit_answers;
 
@@ -28,7 +28,8 @@ typedef struct vit_answers {
  * wrong answers of the highest probability, the right ones of the lowest; all together take at most
  * 3 MB. An evaluation has more of the worst, each picture its "file", and two more members of the
  * first: "issues": {"count", "pictures": [...], "likely": [...]}, or null, and "risk": {"answered",
- * "right", "confidence"}, each a list, of the answers of the highest confidence. Errors: MEMORY, those of reading a record. */
+ * "right", "confidence"}, each a list, of the answers of the highest confidence. Errors: MEMORY,
+ * those of reading a record. */
 vit_status vit_answers_write(vit_json_out *json, const vit_answers *answers, vit_error *error);
 
 /* Several pictures side by side in one PNG. */

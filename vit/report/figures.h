@@ -3,7 +3,7 @@
 #define VIT_REPORT_FIGURES_H
 
 #include "vit/formats/json_out.h"
-#include "vit/vit.h"
+#include "vit/reports.h"
 
 typedef struct vit_figures {
     const vit_evaluation *result;

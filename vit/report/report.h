@@ -26,7 +26,7 @@ typedef struct vit_report {
     const vit_training_curves *curves;
     const vit_answers *answers;       /* NULL: there are none */
     const vit_shown_weights *weights; /* NULL: they are not known */
-    const vit_figures *figures;     /* of an evaluation, whose curves are empty; NULL: a training */
+    const vit_figures *figures; /* of an evaluation, whose curves are empty; NULL: a training */
 } vit_report;
 
 /* Writes the page, atomically replacing a file that is there. Its bytes depend on *report alone,

@@ -8,8 +8,8 @@
  * in vit_string_add_visible. */
 void vit_csv_field(vit_string *text, const char *field);
 
-/* Appends a path as it is, in quotes where RFC 4180 asks for them: it names its file when it is read
- * back, also with line feeds in it, or bytes that are no UTF-8. */
+/* Appends a path as it is, in quotes where RFC 4180 asks for them: it names its file when it is
+ * read back, also with line feeds in it, or bytes that are no UTF-8. */
 void vit_csv_path(vit_string *text, const char *path);
 
 /* IO unless FILE, the value of --OPTION, can be written: it must not exist, be empty, or begin with

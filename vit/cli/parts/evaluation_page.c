@@ -34,14 +34,13 @@ void vit_page_texts_free(vit_page_texts *t) {
     *t = (vit_page_texts){0};
 }
 
-vit_status vit_page_lists_fill(vit_page_lists *out, vit_page_texts *t, const vit_kept_answers *answers,
-                         vit_error *error) {
+vit_status vit_page_lists_fill(vit_page_lists *out, vit_page_texts *t,
+                               const vit_kept_answers *answers, vit_error *error) {
     const size_t count = answers ? answers->issue_count : 0;
     t->issues = vit_alloc(count, sizeof *t->issues);
     if (!t->issues || t->failed) return vit_fail_memory(error, "the texts of a page", count);
     for (size_t i = 0; i < count; i++)
-        t->issues[i] =
-            (vit_listed_picture){answers->issues[i].picture, answers->issues[i].likely};
+        t->issues[i] = (vit_listed_picture){answers->issues[i].picture, answers->issues[i].likely};
     *out = (vit_page_lists){.issues = answers ? t->issues : NULL,
                             .issue_count = count,
                             .notes = (const char *const *)t->notes,

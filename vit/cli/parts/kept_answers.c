@@ -45,14 +45,14 @@ static vit_teach_options options_of(const vit_model *model, const vit_evaluate_o
     json_t *recipe = json_loads(vit_model_describe(model).recipe, 0, NULL);
     const char *head = json_string_value(json_object_get(recipe, "head"));
     const json_int_t views = json_integer_value(json_object_get(recipe, "views"));
-    const vit_teach_options options = {
-        .head = head && strcmp(head, "logistic") == 0 ? "logistic" : "ridge",
-        .balance = json_is_true(json_object_get(recipe, "balance")),
-        .views = views > 0 ? (size_t)views : 1,
-        .no_curve = true,
-        .threads = o->threads,
-        .cpu = o->cpu,
-        .precision = o->precision};
+    const vit_teach_options options = {.head = head && strcmp(head, "logistic") == 0 ? "logistic"
+                                                                                     : "ridge",
+                                       .balance = json_is_true(json_object_get(recipe, "balance")),
+                                       .views = views > 0 ? (size_t)views : 1,
+                                       .no_curve = true,
+                                       .threads = o->threads,
+                                       .cpu = o->cpu,
+                                       .precision = o->precision};
     json_decref(recipe);
     return options;
 }
@@ -89,8 +89,7 @@ vit_status vit_leave_out(vit_kept_answers *a, const vit_model *model,
     vit_teaching *t = NULL;
     vit_learnt learnt;
     vit_status status = vit_teaching_new(&t, model, &how, error);
-    if (status == VIT_OK)
-        status = vit_teaching_add_data(t, options->data, NULL, NULL, NULL, error);
+    if (status == VIT_OK) status = vit_teaching_add_data(t, options->data, NULL, NULL, NULL, error);
     if (status == VIT_OK && !has_same(a, t, model))
         status = vit_fail(error, VIT_ERROR_MISMATCH,
                           "the pictures of %s are not those, or not in the order, that the head "

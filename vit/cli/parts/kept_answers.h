@@ -29,7 +29,8 @@ void vit_kept_answers_free(vit_kept_answers *a);
 
 /* In place of answers to pictures that the model's head was computed from: those of a head that is
  * computed in the same way without the picture. a: the answers of the model's own head, whose
- * probabilities are replaced. options->note says so. MISMATCH: the data are read otherwise than they were then. */
+ * probabilities are replaced. options->note says so. MISMATCH: the data are read otherwise than
+ * they were then. */
 vit_status vit_leave_out(vit_kept_answers *a, const vit_model *model,
                          const vit_evaluate_options *options, vit_error *error);
 
