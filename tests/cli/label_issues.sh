@@ -75,6 +75,8 @@ check "in Chromium: diagrams, classes, pictures; no error, no request" \
 run 2 "" "not --split train" \
     vit-evaluate --model head.safetensors --data kinds --split train --label-issues other.csv
 run 2 "" "FILE.html" vit-evaluate --model head.safetensors --data kinds --report page.txt
+run 2 "" "name the same file" \
+    vit-evaluate --model head.safetensors --data kinds --report page.html --confusion-csv page.csv
 echo mine >mine.html
 run 1 "" "is no report of this program" \
     vit-evaluate --model head.safetensors --data kinds --report mine.html

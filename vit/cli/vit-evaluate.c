@@ -192,10 +192,21 @@ static vit_status name_tables(settings *s, char **owned, vit_error *error) {
     return status;
 }
 
+static bool is_same(const char *a, const char *b) {
+    return a && b && strcmp(a, b) == 0;
+}
+
 /* Checks that the files can be written, before all pictures are classified. */
 static vit_status check_places(const settings *s, vit_error *error) {
     vit_status status = VIT_OK;
-    if (s->predictions)
+    const char *issues = s->label_issues, *confusion = s->confusion_csv;
+    if (is_same(s->predictions, confusion) || is_same(s->predictions, issues) ||
+        is_same(confusion, issues))
+        status = vit_fail(error, VIT_ERROR_ARGUMENT,
+                          "--predictions, --confusion-csv and --label-issues name the same file "
+                          "(--report PAGE.html names those that are not given PAGE.csv, "
+                          "PAGE-confusion.csv and PAGE-label-issues.csv)");
+    if (status == VIT_OK && s->predictions)
         status = vit_csv_check(s->predictions, "predictions", predictions_head, error);
     if (status == VIT_OK && s->label_issues)
         status = vit_csv_check(s->label_issues, "label-issues", vit_issues_head, error);
@@ -323,13 +334,14 @@ static int answer(const settings *s, const vit_results *r, predictions *p) {
     vit_error error;
     vit_status status = VIT_OK;
     if (r->labels && for_one_class(s)) {
-        vit_say(&command, "the model has any number of classes a picture: --predictions, --logits, "
-                          "--confusion and files of it are for one");
+        vit_say(&command,
+                "the model has any number of classes a picture: --report, --label-issues, "
+                "--predictions, --logits, --confusion and files of it are for one");
         return VIT_EXIT_FAILED;
     }
     if (vit_text_describe(r->model).writes && for_one_class(s)) {
-        vit_say(&command, "the model writes texts: --predictions, --logits, --confusion and files "
-                          "of it are for classes");
+        vit_say(&command, "the model writes texts: --report, --label-issues, --predictions, "
+                          "--logits, --confusion and files of it are for classes");
         return VIT_EXIT_FAILED;
     }
     if (s->label_issues) status = vit_write_issues(s->label_issues, &p->kept, r->model, &error);
@@ -363,8 +375,8 @@ static int probe(const settings *s) {
         s->split != VIT_SPLIT_TEST)
         return vit_say_usage(&command,
                              "--knn and --linear-probe answer the test part by the features of the "
-                             "training part: --predictions, --logits, --confusion, --labels and "
-                             "--split are for the model's own answers");
+                             "training part: --report, --label-issues, --predictions, --logits, "
+                             "--confusion, --labels and --split are for the model's own answers");
     if (vit_load_chosen_model(&model, &s->from, s->threads, false, &error) != VIT_OK)
         return vit_say_error(&command, &error);
     const vit_model_info info = vit_model_describe(model);
