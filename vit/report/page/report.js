@@ -164,7 +164,7 @@ function curves() {
 
 function picture(i, caption = answered(D.pictures[i])) {
   const p = D.pictures[i];
-  if (p.file) caption.append(make('br'), make('code', {}, p.file));
+  if (D.measured) caption.append(make('br'), make('code', {}, p.file ?? `index ${p.number}`));
   return make('figure', {}, make('img', {src: 'data:image/png;base64,' + p.png,
     class: Math.max(...D.answers.size) < 96 ? 'pixels' : '', title: `number ${count(p.number)}`,
     alt: `${label(p.truth)}, answered ${label(p.answer)}`}), caption);
