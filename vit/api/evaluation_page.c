@@ -1,5 +1,6 @@
 /* vit_evaluate_page: an evaluation as a page. */
 #include "vit/api/internal.h"
+#include "vit/base/fpmode.h"
 #include "vit/reports.h"
 #include "vit/report/report.h"
 
@@ -37,6 +38,7 @@ static vit_status write_page(const vit_answers *given, void *context, vit_error 
 vit_status vit_evaluate_page(const vit_model *m, const vit_evaluate_options *options,
                              const vit_evaluation_page *choice, vit_evaluation *result,
                              vit_error *error) {
+    VIT_ENTRY;
     const page p = {choice, m, result, options ? options->cluster : NULL};
     *result = (vit_evaluation){0};
     vit_status status = choice && choice->out

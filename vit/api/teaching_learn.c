@@ -210,6 +210,7 @@ const char *vit_teaching_json(const vit_teaching *t) {
 
 vit_status vit_teaching_left_out(const vit_teaching *t, size_t index, float *probabilities,
                                  vit_error *error) {
+    VIT_ENTRY;
     const size_t classes = t->learnt_classes;
     const vit_status status = vit_teaching_needs_head(t, error);
     if (status != VIT_OK) return status;
@@ -218,10 +219,8 @@ vit_status vit_teaching_left_out(const vit_teaching *t, size_t index, float *pro
                         "picture %zu of %zu was not left out when the head was computed, which was "
                         "from %zu pictures: vit_teaching_learn again",
                         index, t->count, t->learnt.pictures);
-    const vit_fpmode host = vit_fpmode_enter();
     vit_softmax_at(probabilities, t->solution.without + index * classes, classes,
                    t->learnt.temperature > 0 ? t->learnt.temperature : 1);
-    vit_fpmode_leave(host);
     return VIT_OK;
 }
 

@@ -234,11 +234,11 @@ static vit_status check_labels(const size_t *labels, size_t images, size_t class
 vit_status vit_label_issues_find(vit_label_issue **issues, size_t *count,
                                  const float *probabilities, const size_t *labels, size_t images,
                                  size_t classes, vit_error *error) {
+    VIT_ENTRY;
     *issues = NULL;
     *count = 0;
     vit_status status = check_labels(labels, images, classes, error);
     if (status != VIT_OK) return status;
-    const vit_fpmode host = vit_fpmode_enter();
     const size_t most = vit_max(images, classes);
     finder f = {.p = probabilities,
                 .labels = labels,
@@ -264,7 +264,6 @@ vit_status vit_label_issues_find(vit_label_issue **issues, size_t *count,
     vit_free(f.values);
     vit_free(f.order);
     vit_free(f.issue);
-    vit_fpmode_leave(host);
     return status;
 }
 
