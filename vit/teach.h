@@ -48,6 +48,8 @@ typedef struct vit_teach_options {
                             learnt from as well; 0: 1, the picture alone */
     bool keep_direction; /* views are not mirrored: letters, signs */
     bool hold_out;       /* of data without parts, one sixth of each class is the test part */
+    bool keep_lessons;   /* for vit_teaching_save_lessons: what is learnt depends on nothing but
+                            the pictures, their names and classes; without views */
     bool no_curve;       /* vit_teaching_learn leaves the learning curve out */
     size_t most_pixels;  /* of a picture: one of more is refused before it is decoded; 0: the
                             decoder's own limit */
@@ -178,6 +180,32 @@ typedef struct vit_tested {
  * largest sum of exp(cosine / 0.07), as DINO is evaluated. ARGUMENT if there are no test pictures.
  * The features are computed once. */
 VIT_API vit_status vit_teaching_test(vit_teaching *teaching, size_t neighbours, vit_tested *out,
+                                     vit_error *error);
+
+/* ---- lessons that are kept ------------------------------------------------------------------- */
+
+/* With keep_lessons, vit_teaching_learn first puts classes into the order of their names, and the
+ * pictures of a class into that of the SHA-256 of their bytes, then of their names without the
+ * folder; indices change, and classes without pictures go. So a model has the bytes of one that was
+ * taught the same pictures in any other way: without one that was forgotten, with the class that
+ * was given later. */
+
+/* Writes features, names, classes and checksums of the pictures, and the small copies (32 x 32
+ * pixels) by which copies are found, to a file (docs/formats.md); what is learnt is not in it.
+ * ARGUMENT without keep_lessons or pictures; UNSUPPORTED for a picture without a name; MISMATCH for
+ * a file that is none of lessons, which is not replaced. */
+VIT_API vit_status vit_teaching_save_lessons(vit_teaching *teaching, const char *path,
+                                             vit_error *error);
+
+/* Reads such a file into a teaching without pictures and classes, which takes head and balance from
+ * it; then vit_teaching_learn. FORMAT for a damaged file; MISMATCH for lessons of another backbone,
+ * and for a file that is none. The teaching has no pictures afterwards if it fails. */
+VIT_API vit_status vit_teaching_load_lessons(vit_teaching *teaching, const char *path,
+                                             vit_error *error);
+
+/* *index = the picture that is called so: NAME without folders, CLASS/NAME, a path that ends so, or
+ * the SHA-256 of its bytes. MISMATCH if there is none, or several that differ. */
+VIT_API vit_status vit_teaching_find(size_t *index, const vit_teaching *teaching, const char *name,
                                      vit_error *error);
 
 /* ---- answers --------------------------------------------------------------------------------- */

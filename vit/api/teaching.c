@@ -17,13 +17,24 @@ static const vit_teach_solver solvers[] = {
 #define MOST_VIEWS 64
 #define MOST_BYTES ((size_t)256 << 20) /* of a picture's file: the library's limit */
 
-static vit_status choose(vit_teaching *t, const vit_teach_options *o, vit_error *error) {
-    const char *name = o->head ? o->head : solvers[0].name;
+vit_status vit_teaching_choose_head(vit_teaching *t, const char *name, vit_error *error) {
     for (t->solver = solvers; t->solver->name; t->solver++)
         if (strcmp(t->solver->name, name) == 0) break;
-    if (!t->solver->name)
-        return vit_fail(error, VIT_ERROR_ARGUMENT, "the head \"%s\", expected ridge or logistic",
-                        name);
+    if (t->solver->name) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_ARGUMENT, "the head \"%s\", expected ridge or logistic", name);
+}
+
+static vit_status choose(vit_teaching *t, const vit_teach_options *o, vit_error *error) {
+    const vit_status status =
+        vit_teaching_choose_head(t, o->head ? o->head : solvers[0].name, error);
+    if (status != VIT_OK) return status;
+    if (o->keep_lessons && o->views > 1)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "lessons are kept of pictures without views: views are drawn by a "
+                        "picture's place, which changes when another one is forgotten");
+    if (o->keep_lessons && o->empty_classes)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "lessons are kept of classes with pictures: empty_classes has no effect");
     if (o->views > MOST_VIEWS)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%zu views, expected 1 to %d", o->views,
                         MOST_VIEWS);
@@ -34,6 +45,8 @@ static vit_status choose(vit_teaching *t, const vit_teach_options *o, vit_error 
     t->empty_classes = o->empty_classes;
     t->parts_are_classes = o->parts_are_classes;
     t->no_curve = o->no_curve;
+    t->keep_lessons = o->keep_lessons;
+    t->precision = o->precision;
     t->most_pixels = o->most_pixels;
     t->goes_on = o->goes_on;
     t->user = o->user;
@@ -216,7 +229,9 @@ static vit_status check_index(const vit_teaching *t, size_t index, vit_error *er
 vit_status vit_teaching_correct(vit_teaching *t, size_t index, const char *name, vit_error *error) {
     VIT_ENTRY;
     vit_status status = check_index(t, index, error);
-    if (status == VIT_OK) status = vit_teaching_label(t, &t->labels[index], name, error);
+    size_t label;
+    if (status == VIT_OK) status = vit_teaching_label(t, &label, name, error);
+    if (status == VIT_OK) t->labels[index] = label;
     return status;
 }
 
@@ -317,6 +332,13 @@ static void take_picture(size_t i, int thread, void *context) {
     vit_free(read.data);
 }
 
+/* Whether a picture has this name, whatever the folder. */
+static bool has_name(const vit_taught_picture *p, const char *name) {
+    const char *a = p->name ? p->name : "", *b = name ? name : "";
+    const char *after_a = strrchr(a, '/'), *after_b = strrchr(b, '/');
+    return strcmp(after_a ? after_a + 1 : a, after_b ? after_b + 1 : b) == 0;
+}
+
 /* Appends picture i, which is known or whose features are given. */
 static vit_status append(window *w, size_t i, size_t label, const float *features,
                          vit_error *error) {
@@ -325,7 +347,8 @@ static vit_status append(window *w, size_t i, size_t label, const float *feature
     const char *name = w->pictures[i].name;
     for (size_t k = 0; k < t->count; k++)
         if (t->labels[k] == label && t->pictures[k].has_digest &&
-            memcmp(t->pictures[k].digest, w->digests[i], 32) == 0)
+            memcmp(t->pictures[k].digest, w->digests[i], 32) == 0 &&
+            (!t->keep_lessons || has_name(&t->pictures[k], name)))
             return VIT_OK; /* it is there already */
     vit_taught_picture added = {.name = name ? vit_strdup(name) : NULL, .has_digest = true};
     if (name && !added.name) return vit_fail_memory(error, "a name", strlen(name));
@@ -337,8 +360,8 @@ static vit_status append(window *w, size_t i, size_t label, const float *feature
         if (added.thumb) memcpy(added.thumb, w->ready[i].pixels, bytes);
     }
     if (w->ready[i].pixels) {
-        uint64_t digest;
-        memcpy(&digest, added.digest, sizeof digest);
+        uint64_t digest = 0; /* lessons have that of the pixels, as pictures of folders */
+        if (!t->keep_lessons) memcpy(&digest, added.digest, sizeof digest);
         added.likeness = vit_teaching_likeness(&w->ready[i], digest);
     } else if (t->pictures[w->known[i]].likeness) {
         added.likeness = vit_alloc(1, sizeof *added.likeness);
@@ -391,6 +414,12 @@ static vit_status add_window(window *w, size_t count, size_t label, vit_error *e
 /* Takes back what was added since there were `count` pictures. */
 static void take_back(vit_teaching *t, size_t count) {
     while (t->count > count) clear_picture(&t->pictures[--t->count]);
+}
+
+void vit_teaching_clear(vit_teaching *t) {
+    take_back(t, 0);
+    while (t->class_count > 0) vit_free(t->classes[--t->class_count]);
+    vit_teaching_changed(t);
 }
 
 enum { WINDOW = 64 };

@@ -1,6 +1,6 @@
 /* The structure behind vit_teaching, and what its files share: teaching.c (pictures),
  * teaching_data.c (data sets, tests), teaching_learn.c (heads, figures, answers), teaching_model.c
- * (the model file) and teaching_page.c (the page). */
+ * (the model file), teaching_lessons.c (lessons that are kept) and teaching_page.c (the page). */
 #ifndef VIT_API_TEACHING_H
 #define VIT_API_TEACHING_H
 
@@ -16,6 +16,7 @@ typedef struct vit_taught_picture {
     char *name;         /* owned, or NULL */
     uint8_t digest[32]; /* SHA-256 of its bytes */
     bool has_digest;
+    bool is_kept;           /* it comes from a file of lessons: its name is no path */
     uint8_t *thumb;         /* [height][width][channels], as the network sees it, or NULL */
     vit_likeness *likeness; /* by which copies are found; owned, or NULL */
 } vit_taught_picture;
@@ -33,7 +34,8 @@ struct vit_teaching {
     vit_network network; /* the backbone's without its head */
     vit_inference *inference;
     const vit_teach_solver *solver;
-    bool balance, keep_direction, hold_out, no_curve;
+    bool balance, keep_direction, hold_out, no_curve, keep_lessons;
+    vit_precision precision;
     bool empty_classes, parts_are_classes;
     char *class_column; /* or NULL */
     size_t most_pixels;
@@ -80,6 +82,20 @@ vit_status vit_teaching_label(vit_teaching *t, size_t *label, const char *name, 
 
 /* To be called when pictures or labels have changed. */
 void vit_teaching_changed(vit_teaching *t);
+
+/* For keep_lessons: puts classes and pictures into an order that depends on nothing but them, drops
+ * classes without pictures, and sets t->checksum. Errors: MEMORY; ARGUMENT for a class of which
+ * there are test pictures alone. */
+vit_status vit_teaching_sort(vit_teaching *t, vit_error *error);
+
+/* ARGUMENT for a head that there is not. */
+vit_status vit_teaching_choose_head(vit_teaching *t, const char *name, vit_error *error);
+
+/* Drops all pictures and classes. */
+void vit_teaching_clear(vit_teaching *t);
+
+/* hex = the SHA-256 of the backbone: its config, preprocessing and weights, without its head. */
+vit_status vit_teaching_hash_backbone(char hex[65], const vit_teaching *t, vit_error *error);
 
 /* Makes t->units, unless they are there. Errors: MEMORY. */
 vit_status vit_teaching_units(vit_teaching *t, vit_error *error);

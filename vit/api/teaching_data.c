@@ -18,9 +18,22 @@ typedef struct reading {
     const vit_records *records;
     size_t first;
     vit_taught_picture *pictures; /* [records], whose likeness is to be computed; or NULL */
+    bool hashes;                  /* their SHA-256, too */
     vit_image *images;            /* [WINDOW] */
     vit_error *errors;            /* [WINDOW] */
 } reading;
+
+#define MOST_BYTES ((size_t)256 << 20) /* of a picture's file: the library's limit */
+
+static vit_status hash_file(vit_taught_picture *p, const char *path, vit_error *error) {
+    vit_bytes bytes;
+    const vit_status status = vit_read_regular(&bytes, path, MOST_BYTES, error);
+    if (status != VIT_OK) return status;
+    vit_sha256_digest(p->digest, bytes.data, bytes.size);
+    p->has_digest = true;
+    vit_free(bytes.data);
+    return VIT_OK;
+}
 
 static void read_record(size_t i, int thread, void *context) {
     (void)thread;
@@ -28,6 +41,9 @@ static void read_record(size_t i, int thread, void *context) {
     vit_image_free(&r->images[i]);
     r->errors[i].status =
         vit_record_prepare(&r->images[i], r->data, r->records, r->first + i, &r->errors[i]);
+    if (r->errors[i].status == VIT_OK && r->pictures && r->hashes)
+        r->errors[i].status = hash_file(&r->pictures[r->first + i],
+                                        vit_record_file(r->records, r->first + i), &r->errors[i]);
     if (r->errors[i].status == VIT_OK && r->pictures && vit_record_file(r->records, r->first + i))
         r->pictures[r->first + i].likeness = vit_teaching_likeness(&r->images[i], 0);
 }
@@ -37,7 +53,7 @@ static void read_record(size_t i, int thread, void *context) {
 static vit_status embed_records(float *out, vit_teaching *t, const vit_dataset *d,
                                 const vit_records *records, vit_taught_picture *pictures,
                                 size_t number, size_t views, vit_error *error) {
-    reading r = {.data = d, .records = records, .pictures = pictures};
+    reading r = {.data = d, .records = records, .pictures = pictures, .hashes = t->keep_lessons};
     const vit_image *ready[WINDOW];
     r.images = vit_alloc(WINDOW, sizeof *r.images);
     r.errors = vit_alloc(WINDOW, sizeof *r.errors);
@@ -112,6 +128,17 @@ static vit_status check_size(const vit_teaching *t, const vit_dataset *d, vit_er
                     d->name, d->height, d->width, d->channels, c->height, c->width, c->channels);
 }
 
+/* Lessons are kept of pictures that are files, by whose names and bytes they are known. */
+static vit_status check_files(const vit_teaching *t, const opened *o, vit_error *error) {
+    bool files = !o->records->shards;
+    for (size_t i = 0; i < o->records->count && files; i++)
+        files = vit_record_file(o->records, i) != NULL;
+    if (files || !t->keep_lessons) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: lessons are kept of pictures in files of their own, these are records",
+                    o->lessons->name);
+}
+
 /* labels: [classes of d] = the teaching's numbers of these classes. */
 static vit_status map_classes(size_t **labels, vit_teaching *t, const vit_dataset *d,
                               vit_error *error) {
@@ -179,6 +206,7 @@ vit_status vit_teaching_add_data(vit_teaching *t, const char *data, const vit_ar
     vit_status status = data || arrays ? open_parts(&o, t, data, arrays, error)
                                        : vit_fail(error, VIT_ERROR_ARGUMENT, "no data was named");
     if (status == VIT_OK) status = check_size(t, o.lessons, error);
+    if (status == VIT_OK) status = check_files(t, &o, error);
     for (size_t i = 0; status == VIT_OK && note && i < o.lessons->note_count; i++)
         note(o.lessons->notes[i], user);
     if (status == VIT_OK) {

@@ -181,7 +181,8 @@ vit_status vit_teaching_learn(vit_teaching *t, vit_learnt *out, vit_error *error
     VIT_ENTRY;
     vit_solution solution = {0};
     vit_learnt learnt;
-    vit_status status = check_classes(t, error);
+    vit_status status = t->keep_lessons ? vit_teaching_sort(t, error) : VIT_OK;
+    if (status == VIT_OK) status = check_classes(t, error);
     if (status == VIT_OK) status = learn(t, &solution, &learnt, error);
     if (status == VIT_OK) status = vit_teaching_know(t, &learnt, error);
     if (status == VIT_OK) {

@@ -2,6 +2,7 @@
 #include "vit/api/teaching.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/math.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json_out.h"
 #include "vit/ops/int8.h"
@@ -209,8 +210,37 @@ static vit_status compare_tensors(const vit_kernels *kernels, const vit_model_fi
                     "the model was taught on another backbone: its weights are others");
 }
 
+vit_status vit_teaching_hash_backbone(char hex[65], const vit_teaching *t, vit_error *error) {
+    const vit_model_file *f = &t->backbone->file;
+    char *texts[] = {backbone_text(&f->config), vit_preprocessing_write(&f->preprocessing)};
+    size_t most = 0;
+    vit_sha256 hash;
+    for (size_t i = 0; i < f->table.count; i++) most = vit_max(most, f->table.rows[i].count);
+    float *values = vit_alloc_unset(most, sizeof *values);
+    vit_status status = VIT_OK;
+    if (!values || !texts[0] || !texts[1])
+        status = vit_fail_memory(error, "weights", most * sizeof *values);
+    vit_sha256_start(&hash);
+    for (size_t i = 0; i < VIT_COUNT(texts) && status == VIT_OK; i++)
+        vit_sha256_add(&hash, texts[i], strlen(texts[i]) + 1);
+    for (size_t i = 0; i < f->table.count && status == VIT_OK; i++) {
+        const vit_parameter *p = &f->table.rows[i];
+        if (vit_is_of_head(p->name)) continue;
+        copy_tensor(values, t->session->kernels, f, p);
+        vit_sha256_add(&hash, p->name, strlen(p->name) + 1);
+        vit_sha256_add(&hash, values, p->count * sizeof *values);
+    }
+    if (status == VIT_OK) vit_sha256_hex(&hash, hex);
+    for (size_t i = 0; i < VIT_COUNT(texts); i++) vit_free(texts[i]);
+    vit_free(values);
+    return status;
+}
+
 static vit_status check_taught(const vit_teaching *t, const vit_model *taught, vit_error *error) {
     const vit_model_file *a = &t->backbone->file, *b = &taught->file;
+    if (t->keep_lessons)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "a head is taken without its lessons, which this teaching is to keep");
     if (t->class_count > 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "a head is taken before there are classes: begin another teaching");

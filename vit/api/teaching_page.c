@@ -38,7 +38,7 @@ static void add_picture(vit_json_out *json, const vit_teaching *t, size_t index)
     vit_image ready = {0};
     vit_bytes png = {0};
     const uint8_t *pixels = p->thumb;
-    if (!pixels && p->name &&
+    if (!pixels && p->name && !p->is_kept &&
         vit_model_prepare(&ready, t->backbone, t->session->kernels, &file, NULL) == VIT_OK)
         pixels = ready.pixels;
     if (pixels && vit_png_write(&png, pixels, c->width, c->height, c->channels, NULL) == VIT_OK)

@@ -17,11 +17,11 @@
 typedef struct settings {
     vit_class_choice classes;
     const char *data, *preset, *init, *config, *out, *checkpoint, *log;
-    const char *report, *tensorboard, *teacher, *seeds;
+    const char *report, *tensorboard, *teacher, *seeds, *lessons;
     double epochs, minutes, save_every;
     vit_steps steps;
     uint64_t accumulate, seed, threads, patience, views;
-    vit_option_list set;
+    vit_option_list set, forget, relabel, add;
     vit_option_keys keys; /* of options that are keys of a recipe */
     vit_size size;
     int keep;           /* KEEP_LAST or KEEP_BEST */
@@ -92,6 +92,16 @@ static const vit_option options[] = {
      .help = "with --head: reference: the model file has the name and\n"
              "checksum of --init's file in place of its weights, and\n"
              "needs it (docs/few.md; default: inside)"},
+    {VIT_OPTION(TEXT, "lessons", lessons, "FILE"),
+     .help = "with --head and --data: keep what the head is computed\n"
+             "from. Without --data: compute it again from FILE, after\n"
+             "these, which may be given again (docs/few.md)"},
+    {VIT_OPTION(LIST, "forget", forget, "NAME"),
+     .help = "with --lessons: forget a picture, by NAME, CLASS/NAME or\n"
+             "the SHA-256 of its file"},
+    {VIT_OPTION(LIST, "relabel", relabel, "NAME=CLASS"),
+     .help = "with --lessons: give a picture another class"},
+    {VIT_OPTION(LIST, "add", add, "CLASS=FILE"), .help = "with --lessons: add a picture"},
     {VIT_OPTION(TEXT, "out", out, "FILE"),
      .help = "the model (default: NAME.safetensors of preset or data)"},
     {.kind = VIT_OPTION_GROUP, .help = "How long (one of these; default: the preset's epochs)"},
@@ -533,10 +543,27 @@ static const char *option_of_trainings(const settings *s) {
     return NULL;
 }
 
+static bool changes_lessons(const settings *s) {
+    return s->forget.count + s->relabel.count + s->add.count > 0;
+}
+
+/* What is wrong with the options beside --lessons; NULL: nothing. */
+static const char *lessons_fault(const settings *s) {
+    if (s->data && changes_lessons(s))
+        return "--forget, --relabel and --add change lessons that are kept: without --data";
+    if (s->data) return s->views > 1 ? "--lessons: lessons are kept without --views" : NULL;
+    if (s->head != HEAD_TRAINED || s->keys.count > 0 || s->views > 0)
+        return "--head, --balance and --views are as the lessons were taught: leave them out";
+    if (s->classes.class_column || s->classes.empty_classes || s->classes.parts_are_classes)
+        return "--class-column, --empty-classes and --parts-are-classes are for --data";
+    return s->out ? NULL : "--lessons: --out FILE, the model, is missing";
+}
+
 static int teach(const settings *s) {
-    const char *other = option_of_trainings(s);
+    const char *other = option_of_trainings(s), *wrong = s->lessons ? lessons_fault(s) : NULL;
     vit_error error;
     char *init = NULL;
+    if (wrong) return vit_say_usage(&command, "%s", wrong);
     if (!s->init)
         return vit_say_usage(&command, "--head: --init MODEL, whose features it reads, is missing");
     if (s->config && s->backbone == BACKBONE_REFERENCE)
@@ -544,11 +571,18 @@ static int teach(const settings *s) {
     if (other) return vit_say_usage(&command, "%s is for trainings: a head is computed", other);
     if (vit_find_model(&init, s->init, &error) != VIT_OK) return vit_say_error(&command, &error);
     char *out = s->out ? vit_strdup(s->out) : default_out(s);
+    if (out && s->lessons && strcmp(out, s->lessons) == 0) {
+        vit_free(init);
+        vit_free(out);
+        return vit_say_usage(&command, "--out and --lessons name the same file");
+    }
     const vit_teach_call call = {.data = s->data,
                                  .classes = s->classes,
                                  .init = init,
                                  .config = s->config,
-                                 .head = heads[s->head == HEAD_CLOSED ? HEAD_RIDGE : s->head],
+                                 .head = s->head == HEAD_TRAINED
+                                             ? NULL /* as the lessons say */
+                                             : heads[s->head == HEAD_CLOSED ? HEAD_RIDGE : s->head],
                                  .out = out,
                                  .report = s->report,
                                  .size = s->size,
@@ -557,6 +591,10 @@ static int teach(const settings *s) {
                                  .balance = s->keys.count > 0,
                                  .overwrite = s->overwrite,
                                  .json = s->json,
+                                 .lessons = s->lessons,
+                                 .forget = s->forget,
+                                 .relabel = s->relabel,
+                                 .add = s->add,
                                  .refers = s->backbone == BACKBONE_REFERENCE};
     const int exit_status = out ? vit_teach_model(&command, &call) : VIT_EXIT_FAILED;
     vit_free(init);
@@ -587,7 +625,11 @@ int main(int argc, char **argv) {
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (s.list_presets) return vit_show_presets(&command);
-    if (!s.data) return vit_say_usage(&command, "--data DATA is missing");
+    if (!s.data && !s.lessons) return vit_say_usage(&command, "--data DATA is missing");
+    if (changes_lessons(&s) && !s.lessons)
+        return vit_say_usage(&command,
+                             "--lessons FILE, which --forget, --relabel and --add change, "
+                             "is missing");
     const char *option = option_as_key(&s);
     if (option)
         return vit_say_usage(&command, "--set %s: that is no key of presets but an option: --%s",
@@ -599,7 +641,9 @@ int main(int argc, char **argv) {
     if (s.seeds && s.find_lr) return vit_say_usage(&command, "--find-lr is for one seed: --seed N");
     if (s.seeds && s.resume && !s.checkpoint)
         return vit_say_usage(&command, "--seeds with --resume needs --checkpoint DIR");
-    if (s.head != HEAD_TRAINED) {
+    if (s.data && s.lessons && s.head == HEAD_TRAINED)
+        return vit_say_usage(&command, "--lessons is for --head ridge or logistic");
+    if (s.head != HEAD_TRAINED || s.lessons) {
         exit_status = teach(&s);
         return vit_program_end(&command, exit_status);
     }

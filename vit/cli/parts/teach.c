@@ -1,6 +1,7 @@
 #include "vit/cli/parts/teach.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "vit/base/sys.h"
 
@@ -114,12 +115,100 @@ static bool print_json(const vit_command *command, const vit_teach_call *c, cons
 
 /* ---- vit-train --head ---- */
 
-static vit_status check_out(const vit_teach_call *c, vit_error *error) {
+static vit_status check_absent(const char *path, const char *option, const vit_teach_call *c,
+                               vit_error *error) {
     bool exists = false;
-    const vit_status status = vit_path_exists(&exists, c->out, error);
+    const vit_status status = vit_path_exists(&exists, path, error);
     if (status != VIT_OK || !exists || c->overwrite) return status;
     return vit_fail(error, VIT_ERROR_MISMATCH,
-                    "%s exists: name another file (--out), or replace it (--overwrite)", c->out);
+                    "%s exists: name another file (%s), or replace it (--overwrite)", path, option);
+}
+
+static vit_status check_out(const vit_teach_call *c, vit_error *error) {
+    const vit_status status = check_absent(c->out, "--out", c, error);
+    if (status != VIT_OK || !c->lessons || !c->data) return status;
+    return check_absent(c->lessons, "--lessons", c, error);
+}
+
+/* ---- lessons that are kept ---- */
+
+/* *left, *right = what stands before and after the "=" of an option's value; freed by vit_free of
+ * *left. last: the last "=" counts, not the first. */
+static vit_status split(char **left, const char **right, const char *option, const char *value,
+                        const char *form, bool last, vit_error *error) {
+    const char *at = last ? strrchr(value, '=') : strchr(value, '=');
+    if (!at || at == value || !at[1])
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "%s %s: expected %s", option, value, form);
+    *left = vit_strdup(value);
+    if (!*left) return vit_fail_memory(error, "an option", strlen(value));
+    (*left)[at - value] = 0;
+    *right = *left + (at - value) + 1;
+    return VIT_OK;
+}
+
+static void note_class(const vit_command *command, const vit_teaching *t, const char *name) {
+    vit_string text = {0};
+    for (size_t k = 0; k < vit_teaching_classes(t); k++)
+        if (strcmp(vit_teaching_class(t, k), name) == 0) return;
+    vit_string_add(&text, "%s is a new class", name);
+    if (!text.failed) vit_say_note(text.text, (void *)command);
+    vit_string_free(&text);
+}
+
+static vit_status forget(vit_teaching *t, const char *name, vit_error *error) {
+    size_t index;
+    const vit_status status = vit_teaching_find(&index, t, name, error);
+    return status == VIT_OK ? vit_teaching_forget(t, index, error) : status;
+}
+
+static vit_status relabel(const vit_command *command, vit_teaching *t, const char *value,
+                          vit_error *error) {
+    char *name = NULL;
+    const char *class_name;
+    size_t index;
+    vit_status status = split(&name, &class_name, "--relabel", value, "NAME=CLASS", true, error);
+    if (status == VIT_OK) status = vit_teaching_find(&index, t, name, error);
+    if (status == VIT_OK &&
+        strcmp(vit_teaching_class(t, vit_teaching_at(t, index).label), class_name) == 0)
+        status = vit_fail(error, VIT_ERROR_ARGUMENT, "--relabel %s: the picture is of class %s",
+                          value, class_name);
+    if (status == VIT_OK) {
+        note_class(command, t, class_name);
+        status = vit_teaching_correct(t, index, class_name, error);
+    }
+    vit_free(name);
+    return status;
+}
+
+static vit_status add_file(const vit_command *command, vit_teaching *t, const char *value,
+                           vit_error *error) {
+    char *class_name = NULL;
+    const char *path;
+    const size_t before = vit_teaching_count(t);
+    vit_status status = split(&class_name, &path, "--add", value, "CLASS=FILE", false, error);
+    if (status == VIT_OK) {
+        note_class(command, t, class_name);
+        const vit_picture picture = {.name = path, .is_regular_file = true};
+        status = vit_teaching_add(t, class_name, &picture, 1, NULL, error);
+    }
+    if (status == VIT_OK && vit_teaching_count(t) == before)
+        status = vit_fail(error, VIT_ERROR_ARGUMENT,
+                          "--add %s: the picture is among the lessons of that class", value);
+    vit_free(class_name);
+    return status;
+}
+
+/* The lessons of the file, as the options change them. */
+static vit_status change_lessons(const vit_command *command, const vit_teach_call *c,
+                                 vit_teaching *t, vit_error *error) {
+    vit_status status = vit_teaching_load_lessons(t, c->lessons, error);
+    for (size_t i = 0; i < c->forget.count && status == VIT_OK; i++)
+        status = forget(t, c->forget.values[i], error);
+    for (size_t i = 0; i < c->relabel.count && status == VIT_OK; i++)
+        status = relabel(command, t, c->relabel.values[i], error);
+    for (size_t i = 0; i < c->add.count && status == VIT_OK; i++)
+        status = add_file(command, t, c->add.values[i], error);
+    return status;
 }
 
 static vit_status teach(const vit_command *command, const vit_teach_call *c, vit_model **model,
@@ -135,6 +224,7 @@ static vit_status teach(const vit_command *command, const vit_teach_call *c, vit
                                        .empty_classes = c->classes.empty_classes,
                                        .parts_are_classes = c->classes.parts_are_classes,
                                        .balance = c->balance,
+                                       .keep_lessons = c->lessons != NULL,
                                        .views = c->views,
                                        .threads = c->threads,
                                        .cpu = vit_chosen_cpu()};
@@ -143,11 +233,15 @@ static vit_status teach(const vit_command *command, const vit_teach_call *c, vit
     if (status == VIT_OK) status = vit_model_load_with(model, c->init, &opening, error);
     if (status == VIT_OK) status = vit_teaching_new(t, *model, &options, error);
     if (status == VIT_OK)
-        status = vit_teaching_add_data(*t, c->data, NULL, vit_say_note, (void *)command, error);
+        status =
+            c->data ? vit_teaching_add_data(*t, c->data, NULL, vit_say_note, (void *)command, error)
+                    : change_lessons(command, c, *t, error);
     if (status == VIT_OK) status = vit_teaching_learn(*t, learnt, error);
     if (status == VIT_OK)
         status = c->refers ? vit_teaching_save_head(*t, c->out, c->init, error)
                            : vit_teaching_save(*t, c->out, error);
+    /* after the model: interrupted between them, the same command can be given again */
+    if (status == VIT_OK && c->lessons) status = vit_teaching_save_lessons(*t, c->lessons, error);
     if (status == VIT_OK && c->report) status = vit_teaching_report(*t, c->report, error);
     if (status == VIT_OK && vit_teaching_test(*t, 0, tested, NULL) != VIT_OK)
         *tested = (vit_tested){0}; /* the data have no test part */

@@ -15,6 +15,9 @@ typedef struct vit_teach_call {
     size_t views;
     int threads;
     bool balance, overwrite, json;
+    const char *lessons; /* their file: written with data, else read, changed, and written again;
+                            NULL: none */
+    vit_option_list forget, relabel, add; /* NAME, NAME=CLASS, CLASS=FILE */
     bool refers; /* the model file names the backbone's file in place of its weights */
 } vit_teach_call;
 
