@@ -185,8 +185,8 @@ VIT_API vit_status vit_teaching_test(vit_teaching *teaching, size_t neighbours, 
 /* ---- lessons that are kept ------------------------------------------------------------------- */
 
 /* With keep_lessons, vit_teaching_learn first puts classes into the order of their names, and the
- * pictures of a class into that of the SHA-256 of their bytes, then of their names without the
- * folder; indices change, and classes without pictures go. So a model has the bytes of one that was
+ * pictures of a class into that of their names without the folder, then of the SHA-256 of their
+ * bytes; indices change, and classes without pictures go. So a model has the bytes of one that was
  * taught the same pictures in any other way: without one that was forgotten, with the class that
  * was given later. */
 

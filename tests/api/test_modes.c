@@ -3,6 +3,7 @@
  * leaves mode and exceptions as they were. A function of functions.inc without a try_NAME below
  * does not link. */
 #include "tests/api/modes.h"
+#include "tests/api/modes_lessons.h"
 #include "tests/api/modes_reliance.h"
 #include "tests/api/modes_reports.h"
 

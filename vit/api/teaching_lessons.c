@@ -27,7 +27,7 @@ static const char *base_name(const char *path) {
 
 /* ---- the order ---- */
 
-/* A picture as it is sorted: by its class, its bytes, its name. */
+/* A picture as it is sorted: by its class, its name, its bytes. */
 typedef struct place {
     const char *class_name, *name;
     const uint8_t *digest;
@@ -37,8 +37,8 @@ typedef struct place {
 static int compare_places(const void *a, const void *b) {
     const place *x = a, *y = b;
     int order = strcmp(x->class_name, y->class_name);
-    if (order == 0) order = memcmp(x->digest, y->digest, 32);
-    return order != 0 ? order : strcmp(x->name, y->name);
+    if (order == 0) order = strcmp(x->name, y->name);
+    return order != 0 ? order : memcmp(x->digest, y->digest, 32);
 }
 
 static int compare_classes(const void *a, const void *b) {
@@ -117,10 +117,12 @@ vit_status vit_teaching_sort(vit_teaching *t, vit_error *error) {
     vit_status status = sort_pictures(t, error);
     if (status == VIT_OK) status = sort_classes(t, error);
     if (status != VIT_OK) return status;
-    vit_sha256 hash;
+    vit_sha256 hash; /* as of a folder with these pictures in folders of their classes */
     vit_sha256_start(&hash);
     for (size_t i = 0; i < t->count; i++) {
-        const char *name = t->classes[t->labels[i]];
+        const char *class_name = t->classes[t->labels[i]], *name = base_name(t->pictures[i].name);
+        vit_sha256_add(&hash, class_name, strlen(class_name));
+        vit_sha256_add(&hash, "/", 1);
         vit_sha256_add(&hash, name, strlen(name) + 1);
         vit_sha256_add(&hash, t->pictures[i].digest, 32);
     }

@@ -625,11 +625,11 @@ int main(int argc, char **argv) {
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (s.list_presets) return vit_show_presets(&command);
-    if (!s.data && !s.lessons) return vit_say_usage(&command, "--data DATA is missing");
     if (changes_lessons(&s) && !s.lessons)
         return vit_say_usage(&command,
                              "--lessons FILE, which --forget, --relabel and --add change, "
                              "is missing");
+    if (!s.data && !s.lessons) return vit_say_usage(&command, "--data DATA is missing");
     const char *option = option_as_key(&s);
     if (option)
         return vit_say_usage(&command, "--set %s: that is no key of presets but an option: --%s",

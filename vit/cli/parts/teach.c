@@ -211,6 +211,19 @@ static vit_status change_lessons(const vit_command *command, const vit_teach_cal
     return status;
 }
 
+/* Of lessons that were changed the model comes first: interrupted after it, the same command can be
+ * given again. */
+static vit_status save(const vit_teach_call *c, vit_teaching *t, vit_error *error) {
+    vit_status status = VIT_OK;
+    if (c->lessons && c->data) status = vit_teaching_save_lessons(t, c->lessons, error);
+    if (status == VIT_OK)
+        status = c->refers ? vit_teaching_save_head(t, c->out, c->init, error)
+                           : vit_teaching_save(t, c->out, error);
+    if (status == VIT_OK && c->lessons && !c->data)
+        status = vit_teaching_save_lessons(t, c->lessons, error);
+    return status;
+}
+
 static vit_status teach(const vit_command *command, const vit_teach_call *c, vit_model **model,
                         vit_teaching **t, vit_learnt *learnt, vit_tested *tested,
                         vit_error *error) {
@@ -237,11 +250,7 @@ static vit_status teach(const vit_command *command, const vit_teach_call *c, vit
             c->data ? vit_teaching_add_data(*t, c->data, NULL, vit_say_note, (void *)command, error)
                     : change_lessons(command, c, *t, error);
     if (status == VIT_OK) status = vit_teaching_learn(*t, learnt, error);
-    if (status == VIT_OK)
-        status = c->refers ? vit_teaching_save_head(*t, c->out, c->init, error)
-                           : vit_teaching_save(*t, c->out, error);
-    /* after the model: interrupted between them, the same command can be given again */
-    if (status == VIT_OK && c->lessons) status = vit_teaching_save_lessons(*t, c->lessons, error);
+    if (status == VIT_OK) status = save(c, *t, error);
     if (status == VIT_OK && c->report) status = vit_teaching_report(*t, c->report, error);
     if (status == VIT_OK && vit_teaching_test(*t, 0, tested, NULL) != VIT_OK)
         *tested = (vit_tested){0}; /* the data have no test part */
