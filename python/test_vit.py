@@ -332,6 +332,29 @@ class TestVit(unittest.TestCase):
         with self.assertRaisesRegex(vit.Error, "two or more"):
             vit.teach("mnist", {"light": light})
 
+    def test_taught_pictures_are_forgotten(self):
+        rng = np.random.default_rng(4)
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [os.path.join(folder, f"{i}.pgm") for i in range(7)]
+            for i, path in enumerate(paths):
+                pathlib.Path(path).write_bytes(
+                    b"P5 28 28 255\n" + rng.integers(i % 2 * 90, 160, 784, np.uint8).tobytes())
+            kept, all_, never = [os.path.join(folder, n) for n in ("kept", "all", "never")]
+            vit.teach("mnist", {"a": paths[:4], "b": paths[4:6]}, lessons=kept)
+            model = vit.reteach("mnist", kept, forget=["a/0.pgm"], relabel={"1.pgm": "b"},
+                                add={"c": paths[6]}, out=all_)
+            vit.teach("mnist", {"c": paths[6:], "b": [paths[5], paths[1], paths[4]],
+                                "a": paths[2:4]}, lessons=os.path.join(folder, "l"), out=never)
+            self.assertEqual(model.labels, ["a", "b", "c"])
+            self.assertEqual(pathlib.Path(all_).read_bytes(), pathlib.Path(never).read_bytes())
+            with self.assertRaisesRegex(vit.Error, "0.pgm: no picture of the 6"):
+                vit.reteach("mnist", kept, forget=["0.pgm"])
+            with self.assertRaises(TypeError):
+                vit.reteach("mnist", kept, forget="1.pgm")
+            with self.assertRaisesRegex(TypeError, "paths are expected"):
+                vit.teach("mnist", {"a": np.zeros((28, 28), np.uint8), "b": paths[1:2]},
+                          lessons=os.path.join(folder, "none"))
+
     def test_threads_share_a_model(self):
         want, got = self.model.logits(NINE), []
         threads = [threading.Thread(target=lambda: got.append(self.model.logits(NINE)))

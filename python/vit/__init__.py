@@ -36,7 +36,7 @@ from ._library import (_HERE, _SOURCE, Error, Owner, _available, _check, _choose
 from ._words import Words, _as_file, _as_texts, _templates_of
 
 __all__ = ["Answer", "Error", "Evaluation", "LabelEvaluation", "Model", "Words", "evaluate",
-           "evaluate_labels", "teach", "train"]
+           "evaluate_labels", "reteach", "teach", "train"]
 __version__ = _api.VERSION
 
 Picture = Union[str, os.PathLike, bytes, np.ndarray, "PIL.Image.Image"]  # noqa: F821
@@ -475,14 +475,16 @@ def train(data: Union[str, os.PathLike, None] = None, *,
 def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "ridge",
           views: int = 1, balance: bool = False, out: Union[str, os.PathLike, None] = None,
           backbone: Union[str, os.PathLike, None] = None, threads: int = 0,
-          class_column: Optional[str] = None) -> Model:
+          class_column: Optional[str] = None,
+          lessons: Union[str, os.PathLike, None] = None) -> Model:
     """A model that knows `classes`, {"cat": [picture, ...], "dog": [...]}, where an array may be
     one picture or a stack as elsewhere, or a folder or data set by its path or name: the network of
     `model`, with a head that is computed from its features, in seconds (docs/few.md). head: "ridge"
     or "logistic"; views: of each picture, crops and mirrored ones, that are learnt from as well;
     balance: each class weighs the same; out: its model file; backbone: the file that `model` comes
     from, whose name and checksum `out` has in place of its weights; class_column: of a folder with
-    a table, the column that names the classes.
+    a table, the column that names the classes; lessons: a file that keeps what is learnt from, for
+    `reteach`: pictures are then paths.
 
     `learnt` of the model says how good it is, each picture being answered without itself:
     "accuracy" with its "interval", "curve", "suspects" (pictures that may be of another class),
@@ -491,9 +493,10 @@ def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "r
         raise TypeError("classes are a dictionary, {name: [picture, ...]}, or the path or name of "
                         f"a data set, not {type(classes).__name__}")
     network = model if isinstance(model, Model) else Model(model, threads=threads)
-    teaching, handle, error = ctypes.c_void_p(), ctypes.c_void_p(), _api.vit_error()
+    teaching, error = ctypes.c_void_p(), _api.vit_error()
     options = _options(_api.vit_teach_options, head=head, views=views, balance=balance,
-                       threads=threads, class_column=class_column)
+                       threads=threads, class_column=class_column,
+                       keep_lessons=lessons is not None)
     _check(_lib.vit_teaching_new(teaching, network._model, options, error), error)
     try:
         if isinstance(classes, (str, os.PathLike)):
@@ -502,20 +505,72 @@ def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "r
         else:
             for name, pictures in classes.items():
                 listed = pictures if network._are_several(pictures) else [pictures]
-                kept = [network._opened(picture) for picture in listed]
-                kept = [np.ascontiguousarray(p) if isinstance(p, np.ndarray) else p for p in kept]
-                _check(_lib.vit_teaching_add(teaching, _text(name, "a class"),
-                                             Model._given(kept), len(kept), None, error), error)
-        _check(_lib.vit_teaching_learn(teaching, None, error), error)
-        learnt = json.loads(_lib.vit_teaching_json(teaching))
-        if out is not None and backbone is None:
-            _check(_lib.vit_teaching_save(teaching, _text(out, "out"), error), error)
-        elif out is not None:
-            _check(_lib.vit_teaching_save_head(teaching, _text(out, "out"),
-                                               _text(backbone, "backbone"), error), error)
-        _check(_lib.vit_teaching_model(handle, teaching, error), error)
+                _add_taught(teaching, network, name, listed, lessons is not None)
+        if lessons is not None:
+            _check(_lib.vit_teaching_save_lessons(teaching, _text(lessons, "lessons"), error),
+                   error)
+        return _learn(teaching, threads, out, backbone)
     finally:
         _lib.vit_teaching_free(teaching)
+
+
+def reteach(model: Union[Model, str, os.PathLike], lessons: Union[str, os.PathLike], *,
+            forget: Any = (), relabel: Optional[dict] = None, add: Optional[dict] = None,
+            out: Union[str, os.PathLike, None] = None,
+            backbone: Union[str, os.PathLike, None] = None, threads: int = 0) -> Model:
+    """The model that `teach` would have made of other pictures than those of its file `lessons`,
+    byte for byte: without those that `forget` lists, with the classes that `relabel`, {picture:
+    class}, gives, and with the files that `add`, {class: [path, ...]}, names. A picture is called
+    NAME, CLASS/NAME or by the SHA-256 of its file. `model` is the one that `teach` had; `lessons`
+    is written again, after `out` (docs/few.md). Other arguments: as for `teach`."""
+    if isinstance(forget, (str, os.PathLike)):
+        raise TypeError("forget is a list of pictures, not one")
+    network = model if isinstance(model, Model) else Model(model, threads=threads)
+    teaching, error, index = ctypes.c_void_p(), _api.vit_error(), ctypes.c_size_t()
+    options = _options(_api.vit_teach_options, threads=threads, keep_lessons=True)
+    _check(_lib.vit_teaching_new(teaching, network._model, options, error), error)
+    try:
+        _check(_lib.vit_teaching_load_lessons(teaching, _text(lessons, "lessons"), error), error)
+        for name in forget:
+            _check(_lib.vit_teaching_find(index, teaching, _text(name, "forget"), error), error)
+            _check(_lib.vit_teaching_forget(teaching, index, error), error)
+        for name, label in (relabel or {}).items():
+            _check(_lib.vit_teaching_find(index, teaching, _text(name, "relabel"), error), error)
+            _check(_lib.vit_teaching_correct(teaching, index, _text(label, "a class"), error),
+                   error)
+        for name, pictures in (add or {}).items():
+            listed = pictures if isinstance(pictures, (list, tuple)) else [pictures]
+            _add_taught(teaching, network, name, listed, True)
+        taught = _learn(teaching, threads, out, backbone)
+        _check(_lib.vit_teaching_save_lessons(teaching, _text(lessons, "lessons"), error), error)
+        return taught
+    finally:
+        _lib.vit_teaching_free(teaching)
+
+
+def _add_taught(teaching: Any, network: Model, name: Any, pictures: Any, files: bool) -> None:
+    error = _api.vit_error()
+    for picture in pictures if files else ():
+        if not isinstance(picture, (str, os.PathLike)) or str(picture)[:5].lower() == "data:":
+            raise TypeError("lessons are kept of files: their paths are expected, not "
+                            f"{type(picture).__name__}")
+    kept = [network._opened(picture) for picture in pictures]
+    kept = [np.ascontiguousarray(p) if isinstance(p, np.ndarray) else p for p in kept]
+    _check(_lib.vit_teaching_add(teaching, _text(name, "a class"), Model._given(kept), len(kept),
+                                 None, error), error)
+
+
+def _learn(teaching: Any, threads: int, out: Any, backbone: Any) -> Model:
+    """What a teaching makes of its pictures, and its files."""
+    handle, error = ctypes.c_void_p(), _api.vit_error()
+    _check(_lib.vit_teaching_learn(teaching, None, error), error)
+    learnt = json.loads(_lib.vit_teaching_json(teaching))
+    if out is not None and backbone is None:
+        _check(_lib.vit_teaching_save(teaching, _text(out, "out"), error), error)
+    elif out is not None:
+        _check(_lib.vit_teaching_save_head(teaching, _text(out, "out"),
+                                           _text(backbone, "backbone"), error), error)
+    _check(_lib.vit_teaching_model(handle, teaching, error), error)
     taught = Model.__new__(Model)
     taught._open(handle, threads, "f32")
     taught.learnt = learnt
