@@ -1,6 +1,6 @@
 #!/bin/sh
-# Lessons that are kept (vit-train --lessons): what is forgotten, relabelled or added afterwards gives
-# the bytes of a training on a folder that is so.
+# Lessons that are kept (vit-train --lessons): what is forgotten, relabelled or added afterwards
+# gives the bytes of a training on a folder that is so.
 . "$(dirname "$0")/../shell"
 
 # Light, dark and striped pictures, five of each; one of them twice, and one saved again in grey.
