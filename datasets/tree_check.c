@@ -228,7 +228,7 @@ static vit_status check_shares(const vit_tree *tree, const char *path, vit_error
     return vit_fail(error, VIT_ERROR_FORMAT,
                     "%s: its folders %s and %s are called as those that hold pictures of all "
                     "classes: expected a table of the classes, or a folder for each class; if they "
-                    "are classes, allow it (--parts-are-classes)",
+                    "are classes, allow it (--splits-are-classes)",
                     path, tree->classes[0], tree->classes[1]);
 }
 
@@ -257,7 +257,7 @@ static vit_status check_inner(const vit_tree *tree, const char *path, vit_error 
             return vit_fail(error, VIT_ERROR_FORMAT,
                             "%s: class %s holds the folders %.*s and %.*s, which are called as "
                             "parts are: expected the parts first, %.*s/%s and %.*s/%s; if all "
-                            "pictures of a class belong together, allow it (--parts-are-classes)",
+                            "pictures of a class belong together, allow it (--splits-are-classes)",
                             path, tree->classes[label], n, trains, m, others, n, trains,
                             tree->classes[label], m, others, tree->classes[label]);
         }
@@ -287,6 +287,6 @@ vit_status vit_tree_check_names(const vit_tree *tree, const char *path, vit_erro
     return vit_fail(error, VIT_ERROR_FORMAT,
                     "%s: one of its %zu classes would be called %s, as a part of data is: a part "
                     "holds a folder for each class (train/CLASS/..., test/CLASS/...); if it is a "
-                    "class, allow it (--parts-are-classes)",
+                    "class, allow it (--splits-are-classes)",
                     path, tree->class_count, tree->classes[first]);
 }

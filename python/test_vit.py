@@ -99,10 +99,11 @@ class TestVit(unittest.TestCase):
         fixtures = pathlib.Path(__file__).parent.parent / "tests/fixtures"
         pictures = [fixtures / f"image_exif_{i}.png" for i in (1, 6)]
         for turn, same in (("model", True), ("exif", True), ("never", False)):
-            logits = vit.Model(fixtures / "published/hf_4", turn=turn).logits(pictures)
+            logits = vit.Model(fixtures / "published/hf_4", exif_orientation=turn).logits(pictures)
             self.assertEqual(np.array_equal(*logits), same)
-        with self.assertRaisesRegex(ValueError, "turn 'x', expected model or exif or never"):
-            vit.Model(turn="x")
+        with self.assertRaisesRegex(ValueError,
+                                    "exif_orientation 'x', expected model or exif or never"):
+            vit.Model(exif_orientation="x")
 
     def test_channels_first(self):
         colours, first = vit.Model("cifar10", threads=1), np.zeros((3, 32, 32), np.uint8)

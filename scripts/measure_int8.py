@@ -5,7 +5,7 @@ usage: [BUILD=build] [VIT_DATA=DIR] [PYTHON=python3] scripts/measure-int8 [--wri
 Of the shipped models, and of two models that are trained here on folders of pictures (some
 minutes): the accuracy on all test pictures in both precisions, and the cosines between the features
 of a picture, and between the last states of a token, in one and in the other. Of ViT-Ti/16, S and B
-with random weights: the cosines. --write writes the table into docs/int8.md.
+with random weights: the cosines. --write writes the table into docs/quantization.md.
 """
 import gzip
 import json
@@ -22,7 +22,7 @@ import bench.table as table
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve() / "bin"
 DATA = pathlib.Path(os.environ.get("VIT_DATA", ROOT / "data"))
-DOCUMENT = ROOT / "docs/int8.md"
+DOCUMENT = ROOT / "docs/quantization.md"
 MARKS = ("<!-- from here: scripts/measure-int8 -->\n", "<!-- to here -->\n")
 COMPARED = 200  # pictures whose features and tokens are compared; of random networks fewer
 RANDOM = {"ViT-Ti/16": (192, 3, 768), "ViT-S/16": (384, 6, 1536), "ViT-B/16": (768, 12, 3072)}

@@ -81,7 +81,7 @@ def kills(data, options, longest, tries, called=""):
         while not ended:
             process = begin("--data", data, *options, "--out", "model", "--checkpoint", "c",
                             "--resume", "--save-every", .001, "--threads", random.randint(1, 3),
-                            *random.choice([[], ["--recompute"]]))
+                            *random.choice([[], ["--activation-checkpointing"]]))
             try:
                 process.wait(random.uniform(0, longest) if killed < tries else None)
                 ended = True

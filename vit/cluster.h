@@ -10,7 +10,7 @@
  * The processes, called ranks and numbered from 0, are those that mpirun or srun started together.
  * They make the same calls with the same options, each from the thread that opened the cluster, and
  * share the work: the results have the same bytes for any number of them. Rank 0 writes the files.
- * docs/cluster.md has more; vit/vit.h includes this header.
+ * docs/data-parallel.md has more; vit/vit.h includes this header.
  */
 #ifndef VIT_CLUSTER_H
 #define VIT_CLUSTER_H

@@ -11,7 +11,7 @@
  * A picture's features (vit_embed_file, of the same directory) and a text's point in similar
  * directions where the text says what is on the picture. For classes in words there is
  * vit_model_options.labels, and vit_model_load_words: the model then is one of these classes.
- * docs/words.md has more.
+ * docs/zero-shot.md has more.
  *
  * The rules of vit/vit.h hold here, too. */
 #ifndef VIT_WORDS_H

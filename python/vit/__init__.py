@@ -118,27 +118,28 @@ class Model(Owner):
 
     size: the network's input, (height, width) or one number for both; config: of published weights,
     in place of the config.json beside them; labels: a list of names of the classes, a file of them,
-    or "imagenet-1k", in place of the model's; of CLIP and SigLIP they are the classes, in your own
-    words, and templates the texts with {} that they are put into, or "imagenet"; turn: "exif" turns
-    pictures upright as they say, "never" takes them as they are stored, "model" does what the
-    model's preprocessing says; threads: 0 for all; precision: "f32", "bf16" or "int8". Threads of
-    Python may share a model; their calls wait for each other. A copy of a model is the model
-    itself, and it cannot be pickled.
+    or "imagenet-1k", in place of the model's; of CLIP and SigLIP they are class prompts of
+    zero-shot classification, and templates the texts with {} that they are put into, or "imagenet";
+    exif_orientation: "exif" turns pictures upright as they say, "never" takes them as they are
+    stored, "model" does what the model's preprocessing says; threads: 0 for all; precision: "f32",
+    "bf16" or "int8". Threads of Python may share a model; their calls wait for each other. A copy
+    of a model is the model itself, and it cannot be pickled.
     """
 
     def __init__(self, model: Union[str, os.PathLike, bytes] = "mnist", *,
                  size: Union[int, Sequence[int], None] = None,
                  config: Union[str, os.PathLike, None] = None,
                  labels: Union[str, os.PathLike, Sequence[str], None] = None,
-                 templates: Union[str, Sequence[str]] = (), turn: str = "model", threads: int = 0,
-                 precision: str = "f32"):
+                 templates: Union[str, Sequence[str]] = (), exif_orientation: str = "model",
+                 threads: int = 0, precision: str = "f32"):
         height, width = (size, size) if isinstance(size, int) else _pair(size)
         handle, error = ctypes.c_void_p(), _api.vit_error()
         precision = _available(precision)
         texts = _templates_of(templates)
         with _as_file(labels) as names:
             options = _options(_api.vit_model_options, config=config, labels=names, height=height,
-                               width=width, turn=_choose(_TURNS, turn, "turn"),
+                               width=width,
+                               turn=_choose(_TURNS, exif_orientation, "exif_orientation"),
                                precision=precision, threads=threads)
             if isinstance(model, bytes):
                 status = _lib.vit_model_load_memory(handle, model, len(model), b"a model in memory",
@@ -479,7 +480,7 @@ def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "r
           lessons: Union[str, os.PathLike, None] = None) -> Model:
     """A model that knows `classes`, {"cat": [picture, ...], "dog": [...]}, where an array may be
     one picture or a stack as elsewhere, or a folder or data set by its path or name: the network of
-    `model`, with a head that is computed from its features, in seconds (docs/few.md). head: "ridge"
+    `model`, with a head that is computed from its features, in seconds (docs/few-shot.md). head: "ridge"
     or "logistic"; views: of each picture, crops and mirrored ones, that are learnt from as well;
     balance: each class weighs the same; out: its model file; backbone: the file that `model` comes
     from, whose name and checksum `out` has in place of its weights; class_column: of a folder with

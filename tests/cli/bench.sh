@@ -87,7 +87,7 @@ refuses() {
 refuses "f32 only" ops --precision bf16
 refuses "f32 or bf16: infer, read have it" train --precision int8
 refuses "gemm, ops or resize; or model"
-refuses "only train keeps" infer --recompute
+refuses "only train keeps" infer --activation-checkpointing
 refuses "only infer, read and explain" train --model x
 refuses "needs --model" model
 $bench explain --model "$model" --threads 1 --json >"$lines"
@@ -99,6 +99,6 @@ refuses "f32 only" explain --precision bf16
 refuses "one picture" explain --batch 2
 deep='--image 32 --channels 1 --patch 4 --dim 64 --depth 16 --heads 2 --mlp 256 --threads 1'
 $bench train $deep --batch 8 --json >"$lines"
-$bench train $deep --batch 8 --recompute --json >>"$lines"
-check "train: --recompute takes less memory" 'r[1]["resident_mib"] < r[0]["resident_mib"] - 2'
+$bench train $deep --batch 8 --activation-checkpointing --json >>"$lines"
+check "train: --activation-checkpointing takes less memory" 'r[1]["resident_mib"] < r[0]["resident_mib"] - 2'
 exit 0

@@ -205,16 +205,16 @@ hf="vit-classify --model $published/hf_4" timm="vit-classify --model $published/
 check "a picture of a camera, for Hugging Face's" \
     test "$(answer $hf turned.png)" = "$(answer $hf upright.png)"
 check "and as it is stored" \
-    test "$(answer $hf turned.png)" != "$(answer $hf --turn never turned.png)"
+    test "$(answer $hf turned.png)" != "$(answer $hf --exif-orientation never turned.png)"
 check "for timm's, as it is stored" \
     test "$(answer $timm turned.png)" != "$(answer $timm upright.png)"
-check "and turned" test "$(answer $timm --turn exif turned.png)" = "$(answer $timm upright.png)"
+check "and turned" test "$(answer $timm --exif-orientation exif turned.png)" = "$(answer $timm upright.png)"
 check "the same features" test "$($hf --embed turned.png | grep -o 'embedding.*')" = \
     "$($hf --embed upright.png | grep -o 'embedding.*')"
 explain="vit-explain --model $published/hf_4 --json --method attention"
 check "the same map" test "$($explain turned.png | grep -o 'map.*')" = \
     "$($explain upright.png | grep -o 'map.*')"
-check "and of the stored one" test "$($explain --turn never turned.png | grep -o 'map.*')" != \
+check "and of the stored one" test "$($explain --exif-orientation never turned.png | grep -o 'map.*')" != \
     "$($explain upright.png | grep -o 'map.*')"
 run 1 "" "timm_backbone is a backbone without a head" \
     vit-classify --model "$published/timm_backbone" "$picture"

@@ -64,8 +64,8 @@ for threads in 1 2 3 8; do
     check "--threads $threads writes the same bytes" \
         sh -c "$train --steps 12 --threads $threads --out t && cmp one t"
 done
-check "--recompute writes the same bytes" \
-    sh -c "$train --steps 12 --recompute --out t && cmp one t"
+check "--activation-checkpointing writes the same bytes" \
+    sh -c "$train --steps 12 --activation-checkpointing --out t && cmp one t"
 # has_cpu SET: whether this machine has the instruction set
 has_cpu() {
     case $1 in
@@ -99,7 +99,7 @@ json "n/N tells so" part.json '(r[-1]["step"], r[-1]["steps"]) == (5, 12)
     and [e["event"] for e in r] == ["start", "checkpoint", "epoch", "done"]'
 given_part c1
 check "--resume ends in the same bytes" \
-    sh -c "$train --steps 12 --out whole --checkpoint c1 --resume --threads 3 --recompute &&
+    sh -c "$train --steps 12 --out whole --checkpoint c1 --resume --threads 3 --activation-checkpointing &&
         cmp one whole"
 given $train --steps 12 --out done --checkpoint c2
 check "--resume of a finished training writes the model again" \

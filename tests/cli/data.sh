@@ -114,7 +114,7 @@ run "in a folder, and in a folder each" 0 "" "25 pictures" vit-train --data wrap
 mkdir flat && cp -r pets/cat flat/train && cp -r pets/dog flat/test1
 run "classes called as parts are refused" 1 "" "would be called test1, as a part of data is" \
     vit-train --data flat $fast
-run "unless that is said" 0 "" "" vit-train --data flat $fast --parts-are-classes
+run "unless that is said" 0 "" "" vit-train --data flat $fast --splits-are-classes
 mkdir strange && cp -r pets strange/training_set && mkdir -p strange/test_set
 cp -r pets/cat strange/test_set/emu && cp -r pets/dog strange/test_set/gnu
 run "and parts of other classes" 1 "" "would be called test_set" vit-train --data strange $fast

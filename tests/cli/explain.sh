@@ -94,9 +94,9 @@ check "several pictures, one file" explains \
     2 'maps/%.png' --out x.png "$picture" other.png
 check "two pictures of one name" explains \
     2 'both be written to' --out %.npy "$picture" ./digit.jpg
-check "lens has no order of patches" explains 2 'lens is not' --faithful --method lens "$picture"
+check "lens has no order of patches" explains 2 'lens is not' --faithfulness --method lens "$picture"
 
-vit-explain --faithful --json --method relevance,attention --class 3 "$picture" "$picture" \
+vit-explain --faithfulness --json --method relevance,attention --class 3 "$picture" "$picture" \
     >json 2>out
 check "faithful: random is always compared" holds \
     '[l["method"] for l in lines] == 2 * ["relevance", "attention", "random"]'
@@ -110,7 +110,7 @@ check "faithful: trapezoids" holds \
     else abs(np.trapz(l[k]["curve"]) / 49 - l[k]["area"]) < 1e-6
     for l in lines for k in ("deletion", "insertion"))'
 check "faithful: another random order for each picture" holds 'lines[2]["map"] != lines[5]["map"]'
-vit-explain --faithful --method relevance,occlusion "$picture" >out 2>&1
+vit-explain --faithfulness --method relevance,occlusion "$picture" >out 2>&1
 check "faithful: which way is better" grep -qE '^better: +lower +higher$' out
 check "faithful: a table" grep -qE '^occlusion +0\.[0-9]{4} +0\.[0-9]{4}$' out
 

@@ -135,13 +135,13 @@ train() {
     # shellcheck disable=SC2086 # a list of words
     vit-train --data classes $small --batch 8 --out "$out" "$@"
 }
-check "--accumulate" train accumulated.safetensors --steps 6 --accumulate 3 --threads 2
+check "--gradient-accumulation" train accumulated.safetensors --steps 6 --gradient-accumulation 3 --threads 2
 check "is a batch of three times as many pictures, with one thread, too" sh -c "
     vit-train --data classes $small --steps 6 --batch 24 --threads 1 --out one.safetensors &&
     cmp one.safetensors accumulated.safetensors"
 interrupted() {
-    train "$1" --steps 3/6 --accumulate 3 --checkpoint halves && rm "$1" &&
-        train "$1" --steps 6 --accumulate 3 --checkpoint halves --resume
+    train "$1" --steps 3/6 --gradient-accumulation 3 --checkpoint halves && rm "$1" &&
+        train "$1" --steps 6 --gradient-accumulation 3 --checkpoint halves --resume
 }
 check "and the same when it is gone on with" interrupted resumed.safetensors
 check "to the byte" cmp resumed.safetensors accumulated.safetensors
@@ -186,14 +186,14 @@ check "records have the size they have" refuses 1 'records of 28 x 28' \
 
 # A longer schedule.
 check "--resume with more steps" writes 'schedule becomes longer, 12 steps instead of 6' \
-    train resumed.safetensors --steps 12 --accumulate 3 --checkpoint halves --resume
+    train resumed.safetensors --steps 12 --gradient-accumulation 3 --checkpoint halves --resume
 check "is in the recipe" \
     writes '"extended": {"at_step": 6, "from_steps": 6}.*"schedule_steps": 12' \
     vit-info --json resumed.safetensors
 check "given again, it is the same" writes 'resuming after step 12 of 12' \
-    train resumed.safetensors --steps 12 --accumulate 3 --checkpoint halves --resume
+    train resumed.safetensors --steps 12 --gradient-accumulation 3 --checkpoint halves --resume
 check "with fewer it is another training" refuses 1 'number of steps' \
-    train resumed.safetensors --steps 9 --accumulate 3 --checkpoint halves --resume
+    train resumed.safetensors --steps 9 --gradient-accumulation 3 --checkpoint halves --resume
 
 # A checkpoint is a model.
 answer() {

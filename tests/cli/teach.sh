@@ -60,14 +60,14 @@ run 0 "a tenth at a time" "*" \
 check "the page has the figures and no other file" \
     sh -c 'grep -q "\"left_out\": \"a tenth at a time\"" page.html &&
         ! grep -qE "src=\"|href=" page.html'
-run 0 "*" "*" vit-train --data kinds --init "$model" --head ridge --views 4 --balance --out views
+run 0 "*" "*" vit-train --data kinds --init "$model" --head ridge --augmented-views 4 --balance --out views
 check "views and weights are in the recipe" grep -qa 'views.*: 4, .*balance.*: true' views
 run 1 "" "one exists: name another file" \
     vit-train --data kinds --init "$model" --head ridge --out one
 run 2 "" "--epochs is for trainings" \
     vit-train --data kinds --init "$model" --head ridge --epochs 3
 run 2 "" "--init MODEL" vit-train --data kinds --head ridge
-run 2 "" "--views is for --head" vit-train --data kinds --views 2
+run 2 "" "--augmented-views is for --head" vit-train --data kinds --augmented-views 2
 
 # ---- the backbone as a reference ----
 

@@ -257,6 +257,27 @@ static void test_help_is_aligned(void **state) {
     vit_string_free(&text);
 }
 
+/* A label beside which the widest text has no room stands alone; it does not move the others. */
+static void test_wide_labels_stand_alone(void **state) {
+    static const vit_option wide[] = {
+        OPTION(json, VIT_OPTION_FLAG,
+               .help = "JSON\n"
+                       "of a line that is as long as a line of text may be"),
+        OPTION(batch, VIT_OPTION_COUNT, .argument = "N|a-number-that-is-long", .help = "at once"),
+    };
+    static const vit_command command_of_wide = {
+        .usage = "", .notes = "", .options = wide, .option_count = 2};
+    static const char expected[] =
+        "  --json     JSON\n"
+        "             of a line that is as long as a line of text may be\n"
+        "  --batch N|a-number-that-is-long\n"
+        "             at once\n";
+    vit_string text = {0};
+    vit_options_help(&text, &command_of_wide);
+    assert_memory_equal(text.text, expected, strlen(expected));
+    vit_string_free(&text);
+}
+
 static const vit_option forms[] = {
     OPTION(layer, VIT_OPTION_COUNT, .argument = "N", .help = "which", .max = 9, .optional = true),
     OPTION(share, VIT_OPTION_NUMBER, .argument = "X", .help = "part", .optional = true,
@@ -345,6 +366,7 @@ int main(void) {
         cmocka_unit_test(test_help_and_version_win),
         cmocka_unit_test(test_required_and_no_operands),
         cmocka_unit_test(test_help_is_aligned),
+        cmocka_unit_test(test_wide_labels_stand_alone),
         cmocka_unit_test(test_optional),
         cmocka_unit_test(test_keys),
     };

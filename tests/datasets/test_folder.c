@@ -230,7 +230,7 @@ static void test_class_called_train(void **state) {
     put_class("d/bus", 3, 32, 20);
     vit_dataset_options allowed = any;
     allowed.parts_are_classes = true;
-    refuse_set("d", &any, VIT_ERROR_FORMAT, "would be called train", "--parts-are-classes");
+    refuse_set("d", &any, VIT_ERROR_FORMAT, "would be called train", "--splits-are-classes");
     open_set(&set, "d", &allowed);
     assert_true(set.train.count == 6 && set.classes == 2);
     assert_string_equal(set.labels[1], "train");

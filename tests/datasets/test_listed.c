@@ -233,7 +233,7 @@ static void test_other_columns(void **state) {
     refuse_set("b", &any, VIT_ERROR_FORMAT, "images_001 and images_002", "has the columns");
     put_class("c/images", 6, 16, 9);
     put_class("c/annotations", 6, 16, 1);
-    refuse_set("c", &any, VIT_ERROR_FORMAT, "annotations and images", "--parts-are-classes");
+    refuse_set("c", &any, VIT_ERROR_FORMAT, "annotations and images", "--splits-are-classes");
 }
 
 static void test_two_tables(void **state) {

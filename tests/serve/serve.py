@@ -298,9 +298,9 @@ def colour():
 
     pictures = [pathlib.Path(f"tests/fixtures/image_exif_{i}.png").read_bytes() for i in (1, 6)]
     for turn, same in (("model", True), ("never", False)):
-        with Server("--model", "hf=tests/fixtures/published/hf_4", "--turn", turn) as s:
+        with Server("--model", "hf=tests/fixtures/published/hf_4", "--exif-orientation", turn) as s:
             got = [s.json("POST", "/models/hf", picture) for picture in pictures]
-            check(f"pictures of cameras, --turn {turn}",
+            check(f"pictures of cameras, --exif-orientation {turn}",
                   got[0][0] == 200 and (got[0] == got[1]) == same, got)
 
 

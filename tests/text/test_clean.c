@@ -72,7 +72,7 @@ static void test_refused(void **state) {
         assert_int_equal(
             vit_text_clean(&out, VIT_CLEAN_LOWER, refused[i], strlen(refused[i]), &error),
             VIT_ERROR_UNSUPPORTED);
-        assert_says(&error, VIT_ERROR_UNSUPPORTED, "wrong encoding", "--as hf");
+        assert_says(&error, VIT_ERROR_UNSUPPORTED, "wrong encoding", "--emulate hf");
     }
     for (size_t i = 0; i < VIT_COUNT(taken); i++)
         assert_int_equal(vit_text_clean(&out, VIT_CLEAN_LOWER, taken[i], strlen(taken[i]), &error),

@@ -48,12 +48,12 @@ static const vit_option options[] = {
              "name of a model in $VIT_MODELS or beside the program\n"
              "(default: mnist)"},
     VIT_CONFIG_OPTION(settings),
-    VIT_AS_OPTION(settings),
+    VIT_EMULATE_OPTION(settings),
     VIT_LABELS_OPTION(settings),
     VIT_LABELS_FILE_OPTION(settings),
     VIT_TEMPLATE_OPTION(settings),
     VIT_SIZE_OPTION(settings),
-    VIT_TURN_OPTION(settings),
+    VIT_EXIF_OPTION(settings),
     {VIT_FLAG("list", list), .help = "list the named models with their training data and\n"
                                      "accuracy; reads no picture"},
     {.kind = VIT_OPTION_GROUP, .help = "The pictures"},

@@ -44,7 +44,7 @@ static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What is read"},
     {VIT_OPTION(TEXT, "config", from.config, "FILE"),
      .help = "in place of the config.json beside the weights"},
-    VIT_AS_OPTION(settings),
+    VIT_EMULATE_OPTION(settings),
     VIT_LABELS_OPTION(settings),
     VIT_LABELS_FILE_OPTION(settings),
     VIT_TEMPLATE_OPTION(settings),

@@ -27,7 +27,7 @@ static const vit_option options[] = {
      .help = "as for vit-classify (default: mnist)"},
     VIT_CONFIG_OPTION(settings),
     VIT_SIZE_OPTION(settings),
-    VIT_TURN_OPTION(settings),
+    VIT_EXIF_OPTION(settings),
     {.kind = VIT_OPTION_GROUP, .help = "The map"},
     {VIT_OPTION(TEXT, "method", method, "M,..."),
      .help = "attention, rollout, relevance, gradcam, gradient,\n"
@@ -67,12 +67,12 @@ static const vit_option options[] = {
              "layer and head, class token included; for NumPy, or as\n"
              "tables, NAME.csv, into a directory. % as for --out"},
     {VIT_FLAG("json", json), .help = "write maps to standard output, one object a line"},
-    {VIT_FLAG("faithful", faithful), .help =
-                                         "compare the methods with each other and with a random\n"
-                                         "map: the area under the class's probability while\n"
-                                         "patches are deleted in the order of the map (lower is\n"
-                                         "better), and inserted into the mean picture (higher is\n"
-                                         "better)"},
+    {VIT_FLAG("faithfulness", faithful),
+     .help = "compare the methods with each other and with a random\n"
+             "map: the area under the class's probability while\n"
+             "patches are deleted in the order of the map (lower is\n"
+             "better), and inserted into the mean picture (higher is\n"
+             "better)"},
     {VIT_OPTION(TEXT, "layers", layers, "L,..."), .help = "for a page: only these (default: all)"},
     {VIT_OPTION(TEXT, "heads", heads, "H,..."), .help = "for a page: only these (default: all)"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
@@ -93,7 +93,7 @@ static const vit_command command = {
              "      a map a line, for another program\n"
              "  vit-explain --matrices nine.npz nine.png\n"
              "      Q, K, V, softmax(Q K^T scale) of every layer and head, for numpy.load\n"
-             "  vit-explain --method rollout,relevance --faithful cat.png\n"
+             "  vit-explain --method rollout,relevance --faithfulness cat.png\n"
              "      which of them shows better what the answer comes from\n",
     .operands = "PICTURE",
     .notes = "Exit status: 0 done, 1 a picture or the model failed, 2 wrong usage.\n" VIT_CPU_NOTE
@@ -235,7 +235,7 @@ static void print_areas(const explainer *e, const char *name, const vit_map *map
                curves[i].insertion_area);
 }
 
-/* Writes maps [method_count] and, with --faithful, curves [method_count] as the options say. */
+/* Writes maps [method_count] and, with --faithfulness, curves [method_count] as the options say. */
 static vit_status write_maps(const explainer *e, const char *name, const char *out,
                              const vit_map *maps, const vit_curves *curves, vit_error *error) {
     vit_json_out json = {0};
@@ -395,7 +395,7 @@ static const char *contradiction(const explainer *e, int pictures) {
     bool known = false;
     if (pictures == 0) return "no picture is named: give PICTURE...";
     if (!s->out && !s->json && !s->faithful && !s->matrices)
-        return "nothing is to be written: give --out FILE, --matrices, --json or --faithful";
+        return "nothing is to be written: give --out FILE, --matrices, --json or --faithfulness";
     if (s->matrices && pictures > 1 && !strchr(s->matrices, '%'))
         return "--matrices for several pictures needs a % for their names, as in %.npz";
     for (size_t i = 0; i < sizeof endings / sizeof endings[0] && s->out; i++)
@@ -406,7 +406,7 @@ static const char *contradiction(const explainer *e, int pictures) {
     if (s->out && strchr(s->out, '%') != strrchr(s->out, '%'))
         return "--out has at most one %, for the picture's name";
     if (s->faithful && asks_for(e, VIT_METHOD_LENS))
-        return "--faithful is for maps over the patches, which lens is not";
+        return "--faithfulness is for maps over the patches, which lens is not";
     if (s->out && vit_has_ending(s->out, ".npy") && e->method_count > 1)
         return "a .npy file holds one map: give --method one name";
     const bool page = makes_page(s);
@@ -415,8 +415,9 @@ static const char *contradiction(const explainer *e, int pictures) {
     if ((s->layers || s->heads) && !page)
         return "--layers and --heads are for a page, --out FILE.html; for a map take --layer and "
                "--head";
-    return page && (s->json || s->faithful) ? "a page and --json or --faithful exclude each other"
-                                            : NULL;
+    return page && (s->json || s->faithful)
+               ? "a page and --json or --faithfulness exclude each other"
+               : NULL;
 }
 
 int main(int argc, char **argv) {

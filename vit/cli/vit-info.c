@@ -24,7 +24,7 @@ static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What is read"},
     {VIT_OPTION(TEXT, "config", from.config, "FILE"),
      .help = "in place of the config.json beside the weights"},
-    VIT_AS_OPTION(settings),
+    VIT_EMULATE_OPTION(settings),
     VIT_LABELS_OPTION(settings),
 };
 
@@ -221,7 +221,7 @@ static void add_labels(vit_string *text, const subject *s) {
 /* The decoder, and how it writes a text. */
 static void add_decoder(vit_string *text, const subject *s) {
     static const char *const hidden[] = {NULL};
-    static const char *const stops[] = {"usual", "early", "sure"};
+    static const char *const stops[] = {"false", "true", "never"};
     const vit_text_info *t = &s->texts;
     json_t *config = json_loads(s->info.config, 0, NULL);
     char *decoder = json_dumps(json_object_get(config, "decoder"), 0);
@@ -230,7 +230,7 @@ static void add_decoder(vit_string *text, const subject *s) {
     json_decref(config);
     add_title(text, "writes");
     if (t->beams > 1)
-        vit_string_add(text, "by %zu beams, length penalty %g, stop %s, ", t->beams,
+        vit_string_add(text, "by %zu beams, length penalty %g, early stopping %s, ", t->beams,
                        t->length_penalty, stops[t->stop]);
     else
         vit_string_add(text, "greedily, ");

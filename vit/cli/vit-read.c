@@ -23,8 +23,8 @@ typedef struct settings {
 
 #define AT_ONCE 64 /* pictures or texts */
 
-/* In the order of vit_stop. */
-static const char *const stops[] = {"usual", "early", "sure", NULL};
+/* In the order of vit_stop, as Hugging Face calls them. */
+static const char *const stops[] = {"false", "true", "never", NULL};
 VIT_CHECK_ROWS(stops, VIT_STOP_COUNT + 1);
 
 static const vit_option options[] = {
@@ -34,7 +34,7 @@ static const vit_option options[] = {
              "numbers:en-de, ... (docs/data.md), or a directory of\n"
              "Hugging Face's (docs/weights.md)",
      .required = true},
-    VIT_TURN_OPTION(settings),
+    VIT_EXIF_OPTION(settings),
     {VIT_OPTION(LIST, "text", texts, "TEXT"),
      .help = "the input of a model that reads texts; may be given\n"
              "several times. With - in place of PICTURE, each\n"
@@ -56,18 +56,18 @@ static const vit_option options[] = {
              "model's)",
      .min = 1, .max = 64},
     {VIT_OPTION(COUNT, "length", length, "N"),
-     .help = "most tokens of a text, its start token included\n"
+     .help = "maximum of tokens of a text, with its start token\n"
              "(default: the model's)",
      .min = 2, .max = 16385},
     {VIT_OPTION(NUMBER, "length-penalty", length_penalty, "X"), .optional = true,
      .help = "for beams: the score of a text is its sum of log p,\n"
              "divided by tokens^X (default: the model's, or 1)",
      .min = -100, .max = 100},
-    {VIT_OPTION(CHOICE, "stop", stop, "usual|early|sure"), .optional = true,
-     .help = "when the beam search ends. usual: no unfinished\n"
-             "text is likely to overtake; early: as many texts as\n"
-             "beams are finished; sure: none can overtake\n"
-             "(default: the model's, or usual)",
+    {VIT_OPTION(CHOICE, "early-stopping", stop, "false|true|never"), .optional = true,
+     .help = "when the beam search ends. false: no unfinished\n"
+             "text is likely to overtake; true: as many texts as\n"
+             "beams are finished; never: none can overtake\n"
+             "(default: the model's, or false)",
      .choices = stops},
     {VIT_OPTION(COUNT, "no-repeat", no_repeat, "N"), .optional = true,
      .help = "no sequence of N tokens comes twice; 0: any may\n"

@@ -81,21 +81,22 @@ static const vit_option options[] = {
      .help = "start from the weights of a model (default: random ones)"},
     {VIT_OPTION(TEXT, "config", config, "FILE"), .help = "config.json of --init"},
     {VIT_OPTION(CHOICE, "head", head, "HOW"), .choices = heads,
-     .help = "with --init: compute a head for its features, in\n"
-             "seconds, and train nothing: ridge (or closed) or\n"
+     .help = "with --init: few-shot: compute a head for its features,\n"
+             "in seconds, and train nothing: ridge (or closed) or\n"
              "logistic regression. Says how good it is with each\n"
-             "picture left out (docs/few.md; default: trained)"},
-    {RANGE(COUNT, "views", views, "N", 1, 64),
-     .help = "with --head: learn from N views of each picture, crops,\n"
-             "mirrored or not (default: 1, the picture)"},
+             "picture left out (docs/few-shot.md; default: trained)"},
+    {RANGE(COUNT, "augmented-views", views, "N", 1, 64),
+     .help = "with --head: data augmentation: learn from N views of\n"
+             "each picture, crops, mirrored or not (default: 1, the\n"
+             "picture)"},
     {VIT_OPTION(CHOICE, "backbone", backbone, "WHERE"), .choices = backbones,
      .help = "with --head: reference: the model file has the name and\n"
              "checksum of --init's file in place of its weights, and\n"
-             "needs it (docs/few.md; default: inside)"},
+             "needs it (docs/few-shot.md; default: inside)"},
     {VIT_OPTION(TEXT, "lessons", lessons, "FILE"),
      .help = "with --head and --data: keep what the head is computed\n"
              "from. Without --data: compute it again from FILE, after\n"
-             "these, which may be given again (docs/few.md)"},
+             "these, which may be given again (docs/few-shot.md)"},
     {VIT_OPTION(LIST, "forget", forget, "NAME"),
      .help = "with --lessons: forget a picture, by NAME, CLASS/NAME or\n"
              "the SHA-256 of its file"},
@@ -115,23 +116,22 @@ static const vit_option options[] = {
      .help = "as many steps as fit into M minutes, test included", .exclusive = HOW_LONG},
     {VIT_OPTION(CHOICE, "keep", keep, "last|best"), .choices = keeps,
      .help = "the model to write: that of the last step, or of the\n"
-             "epoch with the best accuracy on the held-back pictures\n"
-             "(default: last)"},
+             "epoch with the best validation accuracy (default: last)"},
     {RANGE(COUNT, "patience", patience, "N", 1, 1e6),
-     .help = "stop after N epochs without better accuracy on the\n"
-             "held-back pictures (default: never)"},
+     .help = "early stopping: stop after N epochs without better\n"
+             "validation accuracy (default: never)"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     {.name = "batch",
      KEY(COUNT, "batch", "N", 1, 1e6),
      .help = "pictures a step (default: the preset's)"},
-    {RANGE(COUNT, "accumulate", accumulate, "N", 1, 65536),
+    {RANGE(COUNT, "gradient-accumulation", accumulate, "N", 1, 65536),
      .help = "a step takes the gradient of N batches; the same as N\n"
              "times --batch, which takes no more memory (default: 1)"},
     {.name = "lr",
      KEY(NUMBER, "lr", "X", 0, 100),
      .help = "highest learning rate (default: the preset's)"},
     {VIT_FLAG("find-lr", find_lr), .help =
-                                       "no training: 160 steps at rising learning rates show how\n"
+                                       "learning-rate finder: 160 steps at rising rates show how\n"
                                        "high it may be; prints a value for --lr"},
     {.name = "weight-decay",
      KEY(NUMBER, "weight_decay", "X", 0, 100),
@@ -160,15 +160,15 @@ static const vit_option options[] = {
              "towards the input, by 0.75 say (default: the preset's,\n"
              "1)"},
     {VIT_OPTION(TEXT, "teacher", teacher, "MODEL|FILE"),
-     .help = "learn from this model's answers as well (distillation),\n"
-             "or from its stored logits for the training pictures:\n"
-             "recipe keys distill and distill_temperature"},
+     .help = "knowledge distillation: learn from this model's answers\n"
+             "as well, or from its stored logits for the training\n"
+             "pictures: recipe keys distill and distill_temperature"},
     {.name = "val",
      KEY(NUMBER, "val", "N|SHARE", 0, 1e9),
      .from_min = true,
-     .help = "hold back N training pictures, or below 1 a share of\n"
-             "them, to fit the temperature and to judge epochs\n"
-             "(default: a tenth, at most 1,000)"},
+     .help = "validation set: hold back N training pictures, or below\n"
+             "1 a share of them, to fit the temperature and to judge\n"
+             "epochs (default: a tenth, at most 1,000)"},
     {VIT_OPTION(COUNT, "seed", seed, "N"), .help = "same seed, same bytes (default: 0)",
      .exclusive = WHICH_SEED},
     {VIT_OPTION(TEXT, "seeds", seeds, "A,B,..."),
@@ -179,13 +179,14 @@ static const vit_option options[] = {
     VIT_PRECISION_KEYS("f32 or bf16: the matrix products; bfloat16 is faster\n"
                        "if the processor has it (default: the preset's, or f32)"),
     VIT_THREADS_OPTION(settings, "changes no byte of the result (default: all processors)"),
-    {VIT_FLAG("recompute", recompute),
-     .help = "keep only the input of each block for the backward pass\n"
-             "and recompute the rest: less memory, more time, the same\n"
-             "bytes"},
+    {VIT_FLAG("activation-checkpointing", recompute),
+     .help = "also called gradient checkpointing: keep only the input\n"
+             "of each block for the backward pass and compute the rest\n"
+             "again: less memory, more time, the same bytes"},
     {VIT_FLAG("shard-optimizer", shard_optimizer),
-     .help = "under mpirun: each process keeps only its part of the\n"
-             "optimiser's state; less memory, the same bytes"},
+     .help = "in data-parallel training (mpirun): each process keeps\n"
+             "only its part of the optimiser's state (ZeRO stage 1):\n"
+             "less memory, the same bytes"},
     {.kind = VIT_OPTION_GROUP, .help = "Checkpoints"},
     {VIT_OPTION(TEXT, "checkpoint", checkpoint, "DIR"),
      .help = "save checkpoints there: after each epoch, within long\n"
@@ -230,7 +231,7 @@ static const vit_command command = {
              "      three trainings, their mean and their standard deviation\n"
              "  mpirun -np 4 vit-train --data digits --out model.safetensors\n"
              "      four processes, on one machine or on several, built with make MPI=1;\n"
-             "      the model has the same bytes as that of one (docs/cluster.md)\n",
+             "      the model has the same bytes as that of one (docs/data-parallel.md)\n",
     .notes =
         "Progress is on standard error, the result on standard output. Ctrl-C (or\n"
         "SIGTERM, SIGUSR1, SIGHUP) finishes the step and saves a checkpoint, in\n"
@@ -528,10 +529,21 @@ static int run_seeds(settings *s) {
 
 /* An option that has no meaning for a head that is computed; NULL: none was given. */
 static const char *option_of_trainings(const settings *s) {
-    static const char *const names[] = {"--preset",  "--set",         "--epochs",     "--steps",
-                                        "--minutes", "--patience",    "--accumulate", "--teacher",
-                                        "--seeds",   "--find-lr",     "--checkpoint", "--resume",
-                                        "--log",     "--tensorboard", "--keep best"};
+    static const char *const names[] = {"--preset",
+                                        "--set",
+                                        "--epochs",
+                                        "--steps",
+                                        "--minutes",
+                                        "--patience",
+                                        "--gradient-accumulation",
+                                        "--teacher",
+                                        "--seeds",
+                                        "--find-lr",
+                                        "--checkpoint",
+                                        "--resume",
+                                        "--log",
+                                        "--tensorboard",
+                                        "--keep best"};
     const bool given[] = {s->preset,      s->set.count > 0, s->epochs > 0,       s->steps.steps > 0,
                           s->minutes > 0, s->patience > 0,  s->accumulate > 0,   s->teacher,
                           s->seeds,       s->find_lr,       s->checkpoint,       s->resume,
@@ -647,7 +659,8 @@ int main(int argc, char **argv) {
         exit_status = teach(&s);
         return vit_program_end(&command, exit_status);
     }
-    if (s.views > 0) return vit_say_usage(&command, "--views is for --head ridge or logistic");
+    if (s.views > 0)
+        return vit_say_usage(&command, "--augmented-views is for --head ridge or logistic");
     if (s.backbone != BACKBONE_INSIDE)
         return vit_say_usage(&command, "--backbone is for --head ridge or logistic");
     vit_interrupt_catch();

@@ -168,7 +168,7 @@ static vit_status mend_once(vit_string *text, bool unescapes, vit_error *error) 
     if (!text->failed && is_misread(text->text, text->length))
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "it looks as if it had been read in a wrong encoding, which OpenCLIP would "
-                        "guess: write it as it should be, or take --as hf");
+                        "guess: write it as it should be, or take --emulate hf");
     for (size_t i = 0; i < VIT_COUNT(steps); i++) change_each(text, steps[i]);
     drop_escapes(text);
     change_each(text, add_uncontrolled);

@@ -43,8 +43,9 @@ static const vit_option options[] = {
      .help = "f32, bf16, or for infer and read int8: of matrix\n"
              "products (default: f32, a training's preset's)",
      .choices = vit_precision_names},
-    {VIT_FLAG("recompute", recompute), .help = "train: keep only the input of each block for the\n"
-                                               "backward pass, and recompute the rest"},
+    {VIT_FLAG("activation-checkpointing", recompute),
+     .help = "train: keep only the input of each block for the\n"
+             "backward pass, and compute the rest again"},
     {VIT_FLAG("json", json), .help = "one JSON object a line"},
 };
 
@@ -124,8 +125,10 @@ static vit_status choose_network(bench *b, const settings *s, vit_error *error) 
 static vit_status check_options(const mode *m, const settings *s, vit_error *error) {
     const bool from_file = m->run == bench_infer || m->run == bench_read || m->run == bench_explain;
     if (s->recompute && m->run != bench_train)
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "--recompute of %s: only train keeps values for a backward pass", m->name);
+        return vit_fail(
+            error, VIT_ERROR_ARGUMENT,
+            "--activation-checkpointing of %s: only train keeps values for a backward pass",
+            m->name);
     if ((s->beams > 0 || s->tokens > 0) && m->run != bench_read)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "--beams and --tokens of %s: only read has them",
                         m->name);

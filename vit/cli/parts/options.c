@@ -383,10 +383,13 @@ static size_t label_width(const vit_option *option) {
     return strlen(option->name) + (option->argument ? strlen(option->argument) + 1 : 0);
 }
 
+/* A label that is wider than `width` has a line of its own. */
 static void add_option_help(vit_string *out, const vit_option *option, size_t width) {
-    vit_string_add(out, "  --%s%s%s%*s", option->name, option->argument ? " " : "",
-                   option->argument ? option->argument : "", (int)(width - label_width(option) + 2),
-                   "");
+    const size_t label = label_width(option);
+    vit_string_add(out, "  --%s%s%s", option->name, option->argument ? " " : "",
+                   option->argument ? option->argument : "");
+    if (label > width) vit_string_add(out, "\n");
+    vit_string_add(out, "%*s", (int)(label > width ? width + 6 : width - label + 2), "");
     const char *line = option->help;
     for (const char *end = strchr(line, '\n'); end; end = strchr(line, '\n')) {
         vit_string_add_bytes(out, line, (size_t)(end - line));
@@ -394,6 +397,24 @@ static void add_option_help(vit_string *out, const vit_option *option, size_t wi
         line = end + 1;
     }
     vit_string_add(out, "%s\n", line);
+}
+
+/* The columns of the labels: those of the widest beside which the longest line of all texts has
+ * room on a terminal of 80. */
+static size_t column_width(const vit_command *command) {
+    size_t longest = 0, width = strlen("version");
+    for (size_t i = 0; i < command->option_count; i++) {
+        if (!command->options[i].name) continue;
+        for (const char *line = command->options[i].help; line; line = strchr(line, '\n')) {
+            line += *line == '\n';
+            longest = vit_max(longest, strcspn(line, "\n"));
+        }
+    }
+    for (size_t i = 0; i < command->option_count; i++) {
+        const size_t label = command->options[i].name ? label_width(&command->options[i]) : 0;
+        if (label + 6 + longest <= 80) width = vit_max(width, label);
+    }
+    return width;
 }
 
 void vit_options_help(vit_string *out, const vit_command *command) {
@@ -404,9 +425,7 @@ void vit_options_help(vit_string *out, const vit_command *command) {
     };
     const vit_option *const tables[] = {command->options, always};
     const size_t counts[] = {command->option_count, sizeof always / sizeof always[0]};
-    size_t width = strlen("version");
-    for (size_t i = 0; i < command->option_count; i++)
-        if (command->options[i].name) width = vit_max(width, label_width(&command->options[i]));
+    const size_t width = column_width(command);
     vit_string_add(out, "%s", command->usage);
     for (size_t t = 0; t < 2; t++) {
         for (size_t i = 0; i < counts[t]; i++) {

@@ -132,9 +132,9 @@ typedef struct vit_class_choice {
 #define VIT_CLASS_OPTIONS(settings)                                                               \
     {VIT_FLAG("empty-classes", classes.empty_classes), .help = "allow classes without pictures"}, \
     {                                                                                             \
-        VIT_FLAG("parts-are-classes", classes.parts_are_classes),                                 \
+        VIT_FLAG("splits-are-classes", classes.parts_are_classes),                                \
             .help = "allow classes that are called train, val or test, as\n"                      \
-                    "parts are, or hold such folders"                                             \
+                    "splits are, or hold such folders"                                            \
     }
 #define VIT_DATA_HELP                                        \
     "a directory: files of MNIST, EMNIST, CIFAR, STL-10,\n"  \
@@ -146,16 +146,17 @@ typedef struct vit_class_choice {
     "digits, drawn; or strips, numbers:en-de and others\n"   \
     "of docs/data.md, whose answers are texts"
 
-/* --config, --as, --labels, --labels-file, --template, --size and --turn of the model. */
+/* --config, --emulate, --labels, --labels-file, --template, --size and --exif-orientation of the
+ * model. */
 #define VIT_CONFIG_OPTION(settings)                                      \
     {                                                                    \
         VIT_OPTION(TEXT, "config", from.config, "FILE"),                 \
             .help = "of published weights: the config, instead of the\n" \
                     "config.json beside them"                            \
     }
-#define VIT_AS_OPTION(settings)                                          \
+#define VIT_EMULATE_OPTION(settings)                                     \
     {                                                                    \
-        VIT_OPTION(TEXT, "as", from.as, "LIBRARY"),                      \
+        VIT_OPTION(TEXT, "emulate", from.as, "LIBRARY"),                 \
             .help = "of weights that libraries answer differently: as\n" \
                     "timm, hf, meta or open_clip (default: their own\n"  \
                     "library)"                                           \
@@ -165,9 +166,9 @@ typedef struct vit_class_choice {
         VIT_OPTION(TEXT, "labels", from.labels, "FILE|A,B"),             \
             .help = "names of the classes, in place of the model's: a\n" \
                     "file, one a line or a JSON list or object; or\n"    \
-                    "imagenet-1k. Of CLIP and SigLIP they are the\n"     \
-                    "classes, in your own words: --labels cat,dog,\n"    \
-                    "\"a red bus\", or a file",                          \
+                    "imagenet-1k. Of CLIP and SigLIP they are class\n"   \
+                    "prompts, for zero-shot classification: --labels\n"  \
+                    "cat,dog,\"a red bus\", or a file",                  \
             .exclusive = VIT_LABELS_EXCLUSIVE                            \
     }
 #define VIT_LABELS_EXCLUSIVE 77
@@ -179,8 +180,8 @@ typedef struct vit_class_choice {
 #define VIT_TEMPLATE_OPTION(settings)                                         \
     {                                                                         \
         VIT_OPTION(LIST, "template", from.templates, "TEXT"),                 \
-            .help = "of labels in words: what is compared is this text\n"     \
-                    "with the label at {}, such as \"a photo of a {}\"; of\n" \
+            .help = "prompt template of zero-shot classification: this\n"     \
+                    "text with the label at {}, as \"a photo of a {}\"; of\n" \
                     "several the mean; or a file with one a line; or\n"       \
                     "imagenet or imagenet-simple, CLIP's 80 and 7\n"          \
                     "(default: {})"                                           \
@@ -192,13 +193,14 @@ typedef struct vit_class_choice {
                     "model's: positions are resampled"                \
     }
 
-#define VIT_TURN_OPTION(settings)                                            \
-    {                                                                        \
-        VIT_OPTION(CHOICE, "turn", from.turn, "HOW"),                        \
-            .help = "pictures of cameras: exif turns them upright as they\n" \
-                    "say, never takes them as they are stored (default:\n"   \
-                    "model: turned for our own and Hugging Face's)",         \
-            .choices = vit_turn_names                                        \
+#define VIT_EXIF_OPTION(settings)                                          \
+    {                                                                      \
+        VIT_OPTION(CHOICE, "exif-orientation", from.turn, "HOW"),          \
+            .help = "of a camera's pictures: exif turns them upright as\n" \
+                    "it says, never takes them as they are stored\n"       \
+                    "(default: model: exif for our own and Hugging\n"      \
+                    "Face's)",                                             \
+            .choices = vit_turn_names                                      \
     }
 
 /* What --labels or --labels-file says, for vit_model_options; NULL: neither. IO if the latter is no

@@ -43,7 +43,7 @@ static const vit_option options[] = {
     VIT_LABELS_OPTION(settings),
     VIT_LABELS_FILE_OPTION(settings),
     VIT_TEMPLATE_OPTION(settings),
-    VIT_TURN_OPTION(settings),
+    VIT_EXIF_OPTION(settings),
     {VIT_OPTION(TEXT, "index", index, "INDEX"),
      .help = "an index of pictures, which vit-search build makes: it\n"
              "is searched at /search and /v1/search, as it is then"},
