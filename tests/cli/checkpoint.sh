@@ -372,7 +372,7 @@ for set in train:200 t10k:50; do
     { head -c 16 "grey/$name"; seq 1000000 | head -c $((784 * ${set#*:})); } >"noise/$name"
 done
 wild="vit-train --data noise --preset ./wild.json --out wild"
-run "a held-back loss that is NaN" 1 "of the held-back pictures became NaN after step" \
+run "a validation loss that is NaN" 1 "the validation loss became NaN after step" \
     $wild --steps 40 --val 20 --checkpoint c4
 holds "keep the last good state" grep -q "c4 keeps the state of step 1, of which --resume" err
 run "from which a model can be made" 0 "resuming after step 1" \

@@ -8,7 +8,7 @@ run 0 "% of the test pictures right; the model is digits.safetensors" "digits.sa
     vit-train --data digits --steps 40 --batch 64 --log log.jsonl
 check "progress that is no terminal's has no carriage returns" \
     sh -c '! grep -q "$(printf "\r")" err'
-check "a plain line for the epoch" grep -q '^epoch 0.13 of 0.13   loss [0-9.]*   held back ' err
+check "a plain line for the epoch" grep -q '^epoch 0.13 of 0.13   loss [0-9.]*   validation ' err
 json "the log" log.jsonl '[e["event"] for e in r] == ["start"] + 40 * ["step"] + ["epoch", "done"]
     and all({"epoch", "step", "loss", "lr", "images_per_second", "seconds"} <= set(e) for e in r)
     and r[0]["steps"] == 40 and r[0]["train_images"] == 19000 and r[0]["loss"] is None

@@ -32,7 +32,7 @@ for seed in 0 1 2 3 4 5; do
     json "seed $seed: the only picture of a class is not held back" answer \
         'r[0]["images"] == 50 and r[0]["per_class"][1]["images"] == 0'
 done
-run 0 "*" "2 pictures, 57 more held back" vit-train --data uneven.npz $short --val 58 --out u
+run 0 "*" "2 pictures, a validation set of 57" vit-train --data uneven.npz $short --val 58 --out u
 for seed in 0 1; do
     given vit-train --data many.npz --seed $seed $short --out m$seed
     run 0 "*" "" vit-evaluate --model m$seed --data many.npz --split val --json
@@ -41,11 +41,11 @@ for seed in 0 1; do
         '[c["images"] for c in r[0]["per_class"]] == [50, 10, 2]'
 done
 
-run 0 "*" "a tenth of 250 is too few to calibrate, which takes 50" \
+run 0 "*" "a tenth of 250 pictures is too few to calibrate, which takes 50" \
     vit-train --data few.npz $short --out few
 check "and none is taken" grep -q '250 pictures$' err
-run 0 "*" "25 are too few to calibrate, which takes 50" \
+run 0 "*" "25 are too few to calibrate, which takes a validation set of 50" \
     vit-train --data few.npz $short --val 25 --out few --overwrite
-run 0 "*" "25 more held back" vit-train --data few.npz $short --keep best --out few --overwrite
-run 0 "*" "62 more held back" vit-train --data many.npz $short --out many
+run 0 "*" "a validation set of 25" vit-train --data few.npz $short --keep best --out few --overwrite
+run 0 "*" "a validation set of 62" vit-train --data many.npz $short --out many
 check "62 are not too few" fails grep -q "too few to calibrate" err

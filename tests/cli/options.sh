@@ -246,9 +246,9 @@ check "where a class has no other files" named --data none
 check "where a table has no others" named --data ./strips
 vit-evaluate --model more.safetensors --data more --split train --list-unreadable 2>all >/dev/null
 check "in the same words" test "$(grep -c 'left out: .*bad[1-5].png' all)" = 5
-check "--keep best with nothing to choose by is said" writes 'no pictures are held back, by which' \
+check "--keep best with nothing to choose by is said" writes 'there is no validation set, by which' \
     train unchosen.safetensors --steps 2 --val 0 --keep best
-check "so is --patience" writes 'no pictures are held back, by which' \
+check "so is --patience" writes 'there is no validation set, by which' \
     train unchosen.safetensors --steps 2 --val 0 --patience 3 --overwrite
 
 # ---- -0 ----

@@ -291,4 +291,4 @@ kill -TERM $pid
 wait $pid
 check "an interrupted training leaves the report so far" data i.html \
     'd["title"]["state"] == "stopped" and d["answers"]["count"] == 1000 and
-     "held-back" in d["answers"]["which"]'
+     "validation" in d["answers"]["which"]'

@@ -79,7 +79,7 @@ static void test_progress_line_fits(void **state) {
                              .from_pictures = true,
                              .images_per_second = 12345.4,
                              .seconds_left = 92};
-    const char whole[] = "epoch 1.50 of 10   loss 0.2500   held back 97.12 %   1:32 left   "
+    const char whole[] = "epoch 1.50 of 10   loss 0.2500   validation 97.12 %   1:32 left   "
                          "12,345 images/s";
     assert_line(&event, 0.9712, SIZE_MAX, whole);
     assert_line(&event, 0.9712, strlen(whole), whole);
@@ -91,7 +91,7 @@ static void test_progress_line_fits(void **state) {
         vit_string_free(&line);
     }
     assert_line(&event, 0.9712, strlen(whole) - 1,
-                "epoch 1.50 of 10   loss 0.2500   held back 97.12 %   1:32 left");
+                "epoch 1.50 of 10   loss 0.2500   validation 97.12 %   1:32 left");
     assert_line(&event, 0.9712, 20, "epoch 1.50 of 10");
 }
 

@@ -312,7 +312,7 @@ static void test_the_best_is_lost(void **state) {
     o.resume = true;
     put_file(best, "damaged");
     train(&o);
-    assert_heard(&h, "the state that was best on the held-back pictures");
+    assert_heard(&h, "the state that was best on the validation set");
     assert_heard(&h, "is lost");
 }
 

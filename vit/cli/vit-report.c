@@ -52,7 +52,7 @@ static const vit_command command = {
              "  vit-report log.jsonl -o digits.html --model digits.safetensors --data digits\n"
              "      and the confusion matrix, with the pictures\n"
              "  vit-report digits-seed0.jsonl digits-seed1.jsonl digits-seed2.jsonl\n"
-             "      steps, and % right of held-back and test pictures, a line each\n"
+             "      steps, and validation and test accuracy in %, a line each\n"
              "  vit-report old-*.jsonl new-*.jsonl -o recipes.html\n"
              "      two recipes: their figures and their curves\n",
     .operands = "LOG.jsonl...",

@@ -12,7 +12,7 @@ static const char *const names[] = {
     [VIT_FINDING_OVERFITTING] = "Overfitting: it learns its pictures by heart",
     [VIT_FINDING_UNDERFITTING] = "Underfitting: it has not learnt its own pictures",
     [VIT_FINDING_SHORT] = "Still becoming better",
-    [VIT_FINDING_FEW] = "Too few held-back pictures to be sure",
+    [VIT_FINDING_FEW] = "Too small a validation set to be sure",
     [VIT_FINDING_FINE] = "Nothing is wrong with it",
 };
 VIT_CHECK_ROWS(names, VIT_FINDING_COUNT);
@@ -168,7 +168,7 @@ static void try_if_overfitting(vit_advice *a, const vit_facts *f) {
     try(a, c->known && !c->from_model, "a smaller network: `--set dim=...`, `--set depth=...`");
     try(a, c->known && *part, "stronger regularisation: %s", part);
     try(a, c->known && !c->keeps_best,
-        "the model of the epoch that was best on the held-back pictures: `--keep best`");
+        "the model of the epoch that was best on the validation set: `--keep best`");
 }
 
 static void try_if_underfitting(vit_advice *a, const vit_choices *c) {
@@ -252,23 +252,23 @@ size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_training
     const bool is_even = most <= guessing * GUESSING;
     if (f.val < fmin(guessing * GUESSING, (1 + guessing) / 2) ||
         (!is_even && f.val < most + AHEAD * (1 - most))) {
-        snprintf(why, sizeof why, "%s of the held-back pictures are answered right; %s gets %s.",
+        snprintf(why, sizeof why, "%s of the validation set is answered right; %s gets %s.",
                  percent(a, f.val),
                  is_even ? "guessing" : "answering the most frequent class every time",
                  percent(b, is_even ? guessing : most));
         add(advice, &count, VIT_FINDING_STUCK, facts, why);
     } else if (overfits(&f, facts->is_over)) {
         if (isnan(f.train))
-            snprintf(why, sizeof why, "%s of the held-back pictures are answered right.",
+            snprintf(why, sizeof why, "%s of the validation set is answered right.",
                      percent(b, f.val));
         else
             snprintf(why, sizeof why,
-                     "%s of the training pictures are answered right, but only %s of the held-back "
-                     "ones.",
+                     "%s of the training pictures are answered right, but only %s of the "
+                     "validation set.",
                      percent(a, f.train), percent(b, f.val));
         if (f.rises)
             snprintf(why + strlen(why), sizeof why - strlen(why),
-                     " The loss of the held-back pictures was lowest after step %llu; now it is %s "
+                     " The validation loss was lowest after step %llu; now it is %s "
                      "times "
                      "as large.",
                      (unsigned long long)f.least, vit_format_fixed(d, f.rise, 2));
@@ -276,19 +276,19 @@ size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_training
     } else if (facts->is_over && underfits(&f)) {
         snprintf(
             why, sizeof why,
-            "It is right on only %s of its own training pictures, and on %s of the held-back ones: "
+            "It is right on only %s of its own training pictures, and on %s of the validation set: "
             "more pictures would not help.",
             percent(a, f.train), percent(b, f.val));
         add(advice, &count, VIT_FINDING_UNDERFITTING, facts, why);
     }
     if (improves(&f) && facts->is_over && !overfits(&f, true)) {
         snprintf(why, sizeof why,
-                 "The last quarter of the training made %s more of the held-back pictures right.",
+                 "The last quarter of the training made %s more of the validation set right.",
                  percent(a, f.gain));
         add(advice, &count, VIT_FINDING_SHORT, facts, why);
     }
     if (count == 0 && facts->is_over && !(f.error > ROUGH)) {
-        snprintf(why, sizeof why, "%s of the held-back pictures are answered right%s%s%s.",
+        snprintf(why, sizeof why, "%s of the validation set is answered right%s%s%s.",
                  percent(a, f.val), isnan(f.train) ? "" : ", and ",
                  isnan(f.train) ? "" : percent(b, f.train),
                  isnan(f.train) ? "" : " of the training pictures");
@@ -296,7 +296,7 @@ size_t vit_advise(vit_advice *advice, const vit_facts *facts, const vit_training
     }
     if (f.error > ROUGH) {
         snprintf(why, sizeof why,
-                 "%zu pictures are held back: their %s is exact to plus or minus %s only.",
+                 "The validation set has %zu pictures: its %s is exact to plus or minus %s only.",
                  facts->val_images, percent(a, f.val), percent(b, 2 * f.error));
         add(advice, &count, VIT_FINDING_FEW, facts, why);
     }

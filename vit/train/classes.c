@@ -93,13 +93,13 @@ static void note_uncalibrated(const vit_run *run) {
     if (held == 0 && !run->options->val.given)
         vit_run_note(
             run,
-            "no pictures are held back: a tenth of %zu is too few to calibrate, which takes "
-            "%d; the probabilities are not calibrated (--val N holds back N)",
+            "there is no validation set: a tenth of %zu pictures is too few to calibrate, which "
+            "takes %d; the probabilities are not calibrated (--val N holds back N)",
             count, VIT_TEMPERATURE_PICTURES);
     else if (held > 0)
         vit_run_note(
             run,
-            "%zu are too few to calibrate, which takes %d pictures that are held back: the "
+            "%zu are too few to calibrate, which takes a validation set of %d pictures: the "
             "probabilities are not calibrated",
             held, VIT_TEMPERATURE_PICTURES);
 }
@@ -108,9 +108,9 @@ static void note_uncalibrated(const vit_run *run) {
 static void note_unchosen(const vit_run *run) {
     const vit_train_options *o = run->options;
     if (run->loader.val_count > 0 || (!o->keep_best && o->patience == 0)) return;
-    vit_run_note(run,
-                 "no pictures are held back, by which the best epoch would be chosen: the model is "
-                 "that of the last step; hold some back (--val), or add val/ to a folder");
+    vit_run_note(
+        run, "there is no validation set, by which the best epoch would be chosen: the model is "
+             "that of the last step; hold some back (--val), or add val/ to a folder");
 }
 
 /* Classes that have training pictures, but no test pictures. */

@@ -105,7 +105,7 @@ vit_status vit_run_check_step(vit_run *run, double loss, vit_error *error) {
 vit_status vit_run_check_held_back(vit_run *run, vit_error *error) {
     char text[128];
     if (run->loader.val_count == 0 || isfinite(run->held_back.loss)) return VIT_OK;
-    snprintf(text, sizeof text, "the loss of the held-back pictures became %s after step %llu",
+    snprintf(text, sizeof text, "the validation loss became %s after step %llu",
              isnan(run->held_back.loss) ? "NaN" : "infinite",
              (unsigned long long)vit_run_step(run));
     return diverge(run, text, error);

@@ -200,7 +200,7 @@ static void take_best(vit_run *run) {
     if (!run->saving.best || run->history.best_step == s.step) return;
     memcpy(vit_run_weights(run), run->saving.best, s.table->size * sizeof(float));
     vit_trainer_changed(run->trainer, s.step);
-    vit_run_note(run, "the model is that of step %zu, the best on the held-back pictures",
+    vit_run_note(run, "the model is that of step %zu, the best on the validation set",
                  run->history.best_step);
 }
 

@@ -141,7 +141,7 @@ static void stop_early(vit_run *run) {
     if (patience == 0 || run->history.stale < patience || step >= run->plan.steps) return;
     run->plan.steps = step;
     vit_run_note(run,
-                 "not better on the held-back pictures for %zu epochs, best after step %zu: "
+                 "not better on the validation set for %zu epochs, best after step %zu: "
                  "stopping at step %llu of %llu",
                  run->history.stale, run->history.best_step, (unsigned long long)step,
                  (unsigned long long)run->plan.schedule);

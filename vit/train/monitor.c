@@ -96,7 +96,7 @@ static vit_answers answers_of(const vit_run *run, const float *logits, char whic
     a.records = vit_loader_val_records(&run->loader);
     a.numbers = run->loader.val;
     a.count = run->monitor.answered > 0 ? run->loader.val_count : 0;
-    snprintf(which, 80, "the held-back pictures, after step %llu,",
+    snprintf(which, 80, "the validation set, after step %llu,",
              (unsigned long long)run->monitor.answered);
     return a;
 }

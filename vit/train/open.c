@@ -223,7 +223,7 @@ static vit_status load_best(vit_run *run, vit_error *error) {
     if (status == VIT_OK) return VIT_OK;
     if (!missing) return vit_fail(error, status, "%s", why.message);
     vit_run_note(run,
-                 "the state that was best on the held-back pictures, of step %zu, is lost (%s): "
+                 "the state that was best on the validation set, of step %zu, is lost (%s): "
                  "the best of those from step %llu on will be kept",
                  h->best_step, why.message, (unsigned long long)vit_run_step(run));
     vit_free(run->saving.best);

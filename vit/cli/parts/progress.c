@@ -56,7 +56,7 @@ void vit_progress_line(vit_string *out, const vit_event *event, double val_top1,
     if (isfinite(event->loss))
         add_part(out, &width, "loss ", vit_format_fixed(value, event->loss, 4), "");
     if (isfinite(val_top1))
-        add_part(out, &width, "held back ", vit_format_fixed(value, 100 * val_top1, 2), " %");
+        add_part(out, &width, "validation ", vit_format_fixed(value, 100 * val_top1, 2), " %");
     if (event->seconds_left > 0)
         add_part(out, &width, "", vit_format_duration(value, event->seconds_left), " left");
     const double rate = event->images_per_second;

@@ -11,7 +11,7 @@ static const struct figure {
     const char *key, *heading;
     size_t offset;
 } figures[] = {
-    {"best_val_top1", "held back", offsetof(vit_log_summary, best_top1)},
+    {"best_val_top1", "validation", offsetof(vit_log_summary, best_top1)},
     {"last_val_top1", "at last", offsetof(vit_log_summary, last_top1)},
     {"test_top1", "test", offsetof(vit_log_summary, test_top1)},
 };

@@ -92,7 +92,7 @@ static void write_start(const vit_train_report *report, const vit_event *event) 
     vit_string_add(&text, ": %s parameters, %s %s", vit_format_count(parameters, event->parameters),
                    vit_format_count(images, event->train_images), examples);
     if (event->val_images > 0)
-        vit_string_add(&text, ", %s more held back",
+        vit_string_add(&text, ", a validation set of %s",
                        vit_format_count(held_back, event->val_images));
     vit_string_add(&text, "\n");
     vit_string_add(&text, "%s step%s of %zu %s, %s epochs, into ",

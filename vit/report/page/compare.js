@@ -3,7 +3,7 @@
 const COLOURS = ['#1f77b4', '#d9730d', '#2a9d55', '#c23b4e', '#8a63c9', '#8c6a4f', '#d162a4', '#7a8288',
   '#a9a416', '#1aa3b5'];
 const colour = run => COLOURS[run.group % COLOURS.length];
-const FIGURES = [['best_val_top1', 'held back'], ['last_val_top1', 'at last'], ['test_top1', 'test']];
+const FIGURES = [['best_val_top1', 'validation'], ['last_val_top1', 'at last'], ['test_top1', 'test']];
 
 const title = i => D.groups[i] || `${D.runs[0].preset} on ${D.runs[0].data}`;
 const mean = values => values.reduce((a, b) => a + b, 0) / values.length;

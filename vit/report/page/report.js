@@ -24,7 +24,7 @@ function head() {
   const last = D.epochs.step.length - 1, known = x => last >= 0 && D.epochs[x][last] != null;
   const tiles = [
     ['test pictures right', t.test_top1 != null && percent(t.test_top1)],
-    ['held-back pictures right', known('val_top1') && percent(D.epochs.val_top1[last])],
+    ['validation accuracy', known('val_top1') && percent(D.epochs.val_top1[last])],
     ['training pictures right', known('train_top1') && percent(D.epochs.train_top1[last])],
     ['passes over the pictures', t.epochs > 0 && number(t.epochs * t.step / t.steps)],
     ['training pictures', t.train_images > 0 && count(t.train_images)],
@@ -150,9 +150,9 @@ const code = text => text.split('`').map((part, i) => i % 2 ? make('code', {}, p
 function curves() {
   const p = D.points, e = D.epochs;
   chart('Loss', [{name: 'training', step: p.step, y: p.loss},
-                 {name: 'held back', step: e.step, y: e.val_loss}], number);
+                 {name: 'validation', step: e.step, y: e.val_loss}], number);
   chart('Pictures right', [{name: 'training', step: e.step, y: e.train_top1},
-    {name: 'held back', step: e.step, y: e.val_top1}], x => number(100 * x) + '\u00a0%');
+    {name: 'validation', step: e.step, y: e.val_top1}], x => number(100 * x) + '\u00a0%');
   chart('Learning rate', [{name: '', step: p.step, y: p.lr}], number);
   chart('Norm of the gradient', [{name: '', step: p.step, y: p.grad_norm}], number);
   chart('Pictures a second', [{name: '', step: p.step, y: p.rate}], x => count(Math.round(x)));
