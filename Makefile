@@ -21,8 +21,8 @@
 # CC=gcc|clang, CFLAGS, BUILD (default build), MPI=1 and MPICC may be set on the command line; for
 # install also PREFIX (/usr/local), LIBDIR (PREFIX/lib) and DESTDIR.
 
-# MPI=1: with MPI, for several processes that compute together (docs/data-parallel.md), in build/mpi, with
-# the objects of build. MPICC=mpicc.openmpi|mpicc.mpich chooses between two that are installed; give
+# MPI=1: with MPI, for several processes that compute together (docs/data-parallel.md), in
+# build/mpi, with the objects of build. MPICC=mpicc.openmpi|mpicc.mpich chooses between two that are installed; give
 # the second a BUILD of its own.
 MPI    ?=
 MPICC  ?= mpicc

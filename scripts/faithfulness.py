@@ -46,7 +46,8 @@ def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 500
     areas = {method: {"deletion": [], "insertion": []} for method in METHODS}
     with tempfile.TemporaryDirectory() as folder:
-        command = [EXPLAIN, "--threads", "1", "--faithfulness", "--json", "--method", ",".join(METHODS)]
+        command = [EXPLAIN, "--threads", "1", "--faithfulness", "--json", "--method",
+                   ",".join(METHODS)]
         done = subprocess.run(command + write_pictures(folder, count), stdout=subprocess.PIPE,
                               check=True, text=True)
     for line in map(json.loads, done.stdout.splitlines()):

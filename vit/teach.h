@@ -9,8 +9,8 @@
  *     vit_teaching_learn(t, &learnt, &error); ... learnt.accuracy, with what is left of chance
  *     vit_teaching_save(t, "pets.safetensors", &error);
  *
- * The rules of vit/vit.h hold. A teaching serves one thread at a time. docs/few-shot.md says what to
- * expect, and when to train the whole network instead.
+ * The rules of vit/vit.h hold. A teaching serves one thread at a time. docs/few-shot.md says what
+ * to expect, and when to train the whole network instead.
  */
 #ifndef VIT_TEACH_H
 #define VIT_TEACH_H

@@ -185,7 +185,7 @@ typedef struct vit_convert_options {
                            for "hf" and "onnx", "int8", as VIT_PRECISION_INT8; NULL: "f32" */
     bool force; /* write the model even if the layout cannot express all of it, with a note for each
                    loss; what the other library could not load is refused all the same */
-    const char *calibrate;     /* folder or data whose pictures migrate outliers, docs/quantization.md */
+    const char *calibrate;     /* calibration set: folder or data, docs/quantization.md */
     size_t calibrate_pictures; /* of these, evenly spread; 0: 64 */
     const char *cpu;           /* as in vit_session_options; changes no byte */
     void (*note)(const char *text, void *user); /* as vit_note; NULL: notes are dropped */

@@ -100,5 +100,6 @@ refuses "one picture" explain --batch 2
 deep='--image 32 --channels 1 --patch 4 --dim 64 --depth 16 --heads 2 --mlp 256 --threads 1'
 $bench train $deep --batch 8 --json >"$lines"
 $bench train $deep --batch 8 --activation-checkpointing --json >>"$lines"
-check "train: --activation-checkpointing takes less memory" 'r[1]["resident_mib"] < r[0]["resident_mib"] - 2'
+check "train: --activation-checkpointing takes less memory" \
+    'r[1]["resident_mib"] < r[0]["resident_mib"] - 2'
 exit 0

@@ -208,13 +208,15 @@ check "and as it is stored" \
     test "$(answer $hf turned.png)" != "$(answer $hf --exif-orientation never turned.png)"
 check "for timm's, as it is stored" \
     test "$(answer $timm turned.png)" != "$(answer $timm upright.png)"
-check "and turned" test "$(answer $timm --exif-orientation exif turned.png)" = "$(answer $timm upright.png)"
+check "and turned" \
+    test "$(answer $timm --exif-orientation exif turned.png)" = "$(answer $timm upright.png)"
 check "the same features" test "$($hf --embed turned.png | grep -o 'embedding.*')" = \
     "$($hf --embed upright.png | grep -o 'embedding.*')"
 explain="vit-explain --model $published/hf_4 --json --method attention"
 check "the same map" test "$($explain turned.png | grep -o 'map.*')" = \
     "$($explain upright.png | grep -o 'map.*')"
-check "and of the stored one" test "$($explain --exif-orientation never turned.png | grep -o 'map.*')" != \
+check "and of the stored one" \
+    test "$($explain --exif-orientation never turned.png | grep -o 'map.*')" != \
     "$($explain upright.png | grep -o 'map.*')"
 run 1 "" "timm_backbone is a backbone without a head" \
     vit-classify --model "$published/timm_backbone" "$picture"

@@ -99,7 +99,8 @@ json "n/N tells so" part.json '(r[-1]["step"], r[-1]["steps"]) == (5, 12)
     and [e["event"] for e in r] == ["start", "checkpoint", "epoch", "done"]'
 given_part c1
 check "--resume ends in the same bytes" \
-    sh -c "$train --steps 12 --out whole --checkpoint c1 --resume --threads 3 --activation-checkpointing &&
+    sh -c "$train --steps 12 --out whole --checkpoint c1 --resume --threads 3 \\
+        --activation-checkpointing &&
         cmp one whole"
 given $train --steps 12 --out done --checkpoint c2
 check "--resume of a finished training writes the model again" \

@@ -94,7 +94,8 @@ check "several pictures, one file" explains \
     2 'maps/%.png' --out x.png "$picture" other.png
 check "two pictures of one name" explains \
     2 'both be written to' --out %.npy "$picture" ./digit.jpg
-check "lens has no order of patches" explains 2 'lens is not' --faithfulness --method lens "$picture"
+check "lens has no order of patches" \
+    explains 2 'lens is not' --faithfulness --method lens "$picture"
 
 vit-explain --faithfulness --json --method relevance,attention --class 3 "$picture" "$picture" \
     >json 2>out

@@ -135,7 +135,8 @@ train() {
     # shellcheck disable=SC2086 # a list of words
     vit-train --data classes $small --batch 8 --out "$out" "$@"
 }
-check "--gradient-accumulation" train accumulated.safetensors --steps 6 --gradient-accumulation 3 --threads 2
+check "--gradient-accumulation" \
+    train accumulated.safetensors --steps 6 --gradient-accumulation 3 --threads 2
 check "is a batch of three times as many pictures, with one thread, too" sh -c "
     vit-train --data classes $small --steps 6 --batch 24 --threads 1 --out one.safetensors &&
     cmp one.safetensors accumulated.safetensors"
@@ -246,7 +247,8 @@ check "where a class has no other files" named --data none
 check "where a table has no others" named --data ./strips
 vit-evaluate --model more.safetensors --data more --split train --list-unreadable 2>all >/dev/null
 check "in the same words" test "$(grep -c 'left out: .*bad[1-5].png' all)" = 5
-check "--keep best with nothing to choose by is said" writes 'there is no validation set, by which' \
+check "--keep best with nothing to choose by is said" \
+    writes 'there is no validation set, by which' \
     train unchosen.safetensors --steps 2 --val 0 --keep best
 check "so is --patience" writes 'there is no validation set, by which' \
     train unchosen.safetensors --steps 2 --val 0 --patience 3 --overwrite

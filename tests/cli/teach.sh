@@ -60,7 +60,8 @@ run 0 "a tenth at a time" "*" \
 check "the page has the figures and no other file" \
     sh -c 'grep -q "\"left_out\": \"a tenth at a time\"" page.html &&
         ! grep -qE "src=\"|href=" page.html'
-run 0 "*" "*" vit-train --data kinds --init "$model" --head ridge --augmented-views 4 --balance --out views
+run 0 "*" "*" vit-train --data kinds --init "$model" --head ridge --augmented-views 4 \
+    --balance --out views
 check "views and weights are in the recipe" grep -qa 'views.*: 4, .*balance.*: true' views
 run 1 "" "one exists: name another file" \
     vit-train --data kinds --init "$model" --head ridge --out one
