@@ -523,7 +523,7 @@ def reteach(model: Union[Model, str, os.PathLike], lessons: Union[str, os.PathLi
     byte for byte: without those that `forget` lists, with the classes that `relabel`, {picture:
     class}, gives, and with the files that `add`, {class: [path, ...]}, names. A picture is called
     NAME, CLASS/NAME or by the SHA-256 of its file. `model` is the one that `teach` had; `lessons`
-    is written again, after `out` (docs/few.md). Other arguments: as for `teach`."""
+    is written again, after `out` (docs/few-shot.md). Other arguments: as for `teach`."""
     if isinstance(forget, (str, os.PathLike)):
         raise TypeError("forget is a list of pictures, not one")
     network = model if isinstance(model, Model) else Model(model, threads=threads)

@@ -11,38 +11,12 @@
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/runs.h"
 #include "vit/cli/parts/seeds.h"
-#include "vit/cli/parts/teach.h"
 #include "vit/cli/parts/train_report.h"
+#include "vit/cli/parts/train_settings.h"
 
-typedef struct settings {
-    vit_class_choice classes;
-    const char *data, *preset, *init, *config, *out, *checkpoint, *log;
-    const char *report, *tensorboard, *teacher, *seeds, *lessons;
-    double epochs, minutes, save_every;
-    vit_steps steps;
-    uint64_t accumulate, seed, threads, patience, views;
-    vit_option_list set, forget, relabel, add;
-    vit_option_keys keys; /* of options that are keys of a recipe */
-    vit_size size;
-    int keep;           /* KEEP_LAST or KEEP_BEST */
-    int head, backbone; /* HEAD_TRAINED, ...; BACKBONE_INSIDE, ... */
-    bool list_unreadable, find_lr;
-    vit_cluster *cluster; /* no option: the processes that mpirun started, */
-    vit_status status;    /* what the last training returned, */
-    char **argv;          /* and the command line, [argc] */
-    size_t argc;
-    bool shard_optimizer, resume, recompute, json, list_presets, overwrite;
-} settings;
+typedef vit_train_settings settings;
 
-enum { KEEP_LAST, KEEP_BEST };
 static const char *const keeps[] = {"last", "best", NULL};
-
-/* The last is another word for the first that is computed. */
-enum { HEAD_TRAINED, HEAD_RIDGE, HEAD_LOGISTIC, HEAD_CLOSED };
-static const char *const heads[] = {"trained", "ridge", "logistic", "closed", NULL};
-
-enum { BACKBONE_INSIDE, BACKBONE_REFERENCE };
-static const char *const backbones[] = {"inside", "reference", NULL};
 
 /* vit_option.exclusive of --epochs, --steps and --minutes; of --seed and --seeds */
 enum { HOW_LONG = 1, WHICH_SEED };
@@ -80,7 +54,7 @@ static const vit_option options[] = {
     {VIT_OPTION(TEXT, "init", init, "MODEL"),
      .help = "start from the weights of a model (default: random ones)"},
     {VIT_OPTION(TEXT, "config", config, "FILE"), .help = "config.json of --init"},
-    {VIT_OPTION(CHOICE, "head", head, "HOW"), .choices = heads,
+    {VIT_OPTION(CHOICE, "head", head, "HOW"), .choices = vit_train_heads,
      .help = "with --init: few-shot: compute a head for its features,\n"
              "in seconds, and train nothing: ridge (or closed) or\n"
              "logistic regression. Says how good it is with each\n"
@@ -89,7 +63,7 @@ static const vit_option options[] = {
      .help = "with --head: data augmentation: learn from N views of\n"
              "each picture, crops, mirrored or not (default: 1, the\n"
              "picture)"},
-    {VIT_OPTION(CHOICE, "backbone", backbone, "WHERE"), .choices = backbones,
+    {VIT_OPTION(CHOICE, "backbone", backbone, "WHERE"), .choices = vit_train_backbones,
      .help = "with --head: reference: the model file has the name and\n"
              "checksum of --init's file in place of its weights, and\n"
              "needs it (docs/few-shot.md; default: inside)"},
@@ -244,25 +218,6 @@ static const vit_command command = {
     .key = vit_preset_key,
     .ranks = true,
 };
-
-/* NAME.safetensors, where NAME is the last part of the path of preset or data, without .json, its
- * characters other than letters, digits and "-_." replaced by '-'. NULL: no memory. */
-static char *default_out(const settings *s) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-    const char *path = s->preset ? s->preset : s->data;
-    size_t end = strlen(path);
-    while (end > 0 && path[end - 1] == '/') end--;
-    size_t start = end;
-    while (start > 0 && path[start - 1] != '/') start--;
-    if (s->preset && path[end] == '\0') end = start + vit_stem_length(path + start, ".json");
-    while (start < end && path[start] == '.') start++; /* no hidden file, no ".." */
-    vit_string name = {0};
-    for (size_t i = start; i < end; i++)
-        vit_string_add_bytes(&name, strchr(plain, path[i]) ? &path[i] : "-", 1);
-    vit_string_add(&name, "%s.safetensors", start == end ? "model" : "");
-    if (name.failed) vit_string_free(&name);
-    return name.text;
-}
 
 static bool on_event(const vit_event *event, void *user) {
     vit_train_report_event(user, event);
@@ -435,7 +390,7 @@ static void find_rescued(settings *s, const char *rescue, vit_error *error) {
 /* Finds the files that the names stand for, and trains. */
 static int run(settings *s, vit_log_summary *outcome) {
     vit_error error = {0};
-    paths p = {.out = s->out ? vit_strdup(s->out) : default_out(s)};
+    paths p = {.out = s->out ? vit_strdup(s->out) : vit_default_out(s)};
     p.rescue = p.out ? rescue_name(p.out) : NULL;
     if (!p.rescue) vit_fail_memory(&error, "the name of the model", strlen(s->data));
     if (error.status == VIT_OK) find_rescued(s, p.rescue, &error);
@@ -462,7 +417,7 @@ typedef char *seed_places[PLACES];
 static vit_status name_places(seed_places places, settings *one, uint64_t seed, vit_error *error) {
     const char **const files[] = {&one->out, &one->log, &one->report};
     const char **const directories[] = {&one->tensorboard, &one->checkpoint};
-    char *out = one->out ? vit_strdup(one->out) : default_out(one);
+    char *out = one->out ? vit_strdup(one->out) : vit_default_out(one);
     vit_status status = out ? VIT_OK : vit_fail_memory(error, "the name of the model", 0);
     one->out = out;
     for (size_t i = 0; i < VIT_COUNT(files) && status == VIT_OK; i++) {
@@ -525,95 +480,6 @@ static int run_seeds(settings *s) {
     return exit_status;
 }
 
-/* ---- a head that is computed ---- */
-
-/* An option that has no meaning for a head that is computed; NULL: none was given. */
-static const char *option_of_trainings(const settings *s) {
-    static const char *const names[] = {"--preset",
-                                        "--set",
-                                        "--epochs",
-                                        "--steps",
-                                        "--minutes",
-                                        "--patience",
-                                        "--gradient-accumulation",
-                                        "--teacher",
-                                        "--seeds",
-                                        "--find-lr",
-                                        "--checkpoint",
-                                        "--resume",
-                                        "--log",
-                                        "--tensorboard",
-                                        "--keep best"};
-    const bool given[] = {s->preset,      s->set.count > 0, s->epochs > 0,       s->steps.steps > 0,
-                          s->minutes > 0, s->patience > 0,  s->accumulate > 0,   s->teacher,
-                          s->seeds,       s->find_lr,       s->checkpoint,       s->resume,
-                          s->log,         s->tensorboard,   s->keep == KEEP_BEST};
-    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
-        if (given[i]) return names[i];
-    for (size_t i = 0; i < s->keys.count; i++)
-        if (strcmp(s->keys.values[i], "balance=true") != 0) return s->keys.values[i];
-    return NULL;
-}
-
-static bool changes_lessons(const settings *s) {
-    return s->forget.count + s->relabel.count + s->add.count > 0;
-}
-
-/* What is wrong with the options beside --lessons; NULL: nothing. */
-static const char *lessons_fault(const settings *s) {
-    if (s->data && changes_lessons(s))
-        return "--forget, --relabel and --add change lessons that are kept: without --data";
-    if (s->data) return s->views > 1 ? "--lessons: lessons are kept without --views" : NULL;
-    if (s->head != HEAD_TRAINED || s->keys.count > 0 || s->views > 0)
-        return "--head, --balance and --views are as the lessons were taught: leave them out";
-    if (s->classes.class_column || s->classes.empty_classes || s->classes.parts_are_classes)
-        return "--class-column, --empty-classes and --parts-are-classes are for --data";
-    return s->out ? NULL : "--lessons: --out FILE, the model, is missing";
-}
-
-static int teach(const settings *s) {
-    const char *other = option_of_trainings(s), *wrong = s->lessons ? lessons_fault(s) : NULL;
-    vit_error error;
-    char *init = NULL;
-    if (wrong) return vit_say_usage(&command, "%s", wrong);
-    if (!s->init)
-        return vit_say_usage(&command, "--head: --init MODEL, whose features it reads, is missing");
-    if (s->config && s->backbone == BACKBONE_REFERENCE)
-        return vit_say_usage(&command, "--backbone reference takes the config beside the weights");
-    if (other) return vit_say_usage(&command, "%s is for trainings: a head is computed", other);
-    if (vit_find_model(&init, s->init, &error) != VIT_OK) return vit_say_error(&command, &error);
-    char *out = s->out ? vit_strdup(s->out) : default_out(s);
-    if (out && s->lessons && strcmp(out, s->lessons) == 0) {
-        vit_free(init);
-        vit_free(out);
-        return vit_say_usage(&command, "--out and --lessons name the same file");
-    }
-    const vit_teach_call call = {.data = s->data,
-                                 .classes = s->classes,
-                                 .init = init,
-                                 .config = s->config,
-                                 .head = s->head == HEAD_TRAINED
-                                             ? NULL /* as the lessons say */
-                                             : heads[s->head == HEAD_CLOSED ? HEAD_RIDGE : s->head],
-                                 .out = out,
-                                 .report = s->report,
-                                 .size = s->size,
-                                 .views = (size_t)s->views,
-                                 .threads = (int)s->threads,
-                                 .balance = s->keys.count > 0,
-                                 .overwrite = s->overwrite,
-                                 .json = s->json,
-                                 .lessons = s->lessons,
-                                 .forget = s->forget,
-                                 .relabel = s->relabel,
-                                 .add = s->add,
-                                 .refers = s->backbone == BACKBONE_REFERENCE};
-    const int exit_status = out ? vit_teach_model(&command, &call) : VIT_EXIT_FAILED;
-    vit_free(init);
-    vit_free(out);
-    return exit_status;
-}
-
 /* The value of --set whose key is no key of presets but an option of this name; NULL: none is. */
 static const char *option_as_key(const settings *s) {
     for (size_t i = 0; i < s->set.count; i++) {
@@ -637,7 +503,7 @@ int main(int argc, char **argv) {
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (s.list_presets) return vit_show_presets(&command);
-    if (changes_lessons(&s) && !s.lessons)
+    if (vit_changes_lessons(&s) && !s.lessons)
         return vit_say_usage(&command,
                              "--lessons FILE, which --forget, --relabel and --add change, "
                              "is missing");
@@ -656,7 +522,7 @@ int main(int argc, char **argv) {
     if (s.data && s.lessons && s.head == HEAD_TRAINED)
         return vit_say_usage(&command, "--lessons is for --head ridge or logistic");
     if (s.head != HEAD_TRAINED || s.lessons) {
-        exit_status = teach(&s);
+        exit_status = vit_train_head(&command, &s);
         return vit_program_end(&command, exit_status);
     }
     if (s.views > 0)

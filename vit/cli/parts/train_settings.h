@@ -1,0 +1,50 @@
+/* The settings of vit-train, and a training's other form, a head that is computed (train_head.c).
+ */
+#ifndef VIT_CLI_PARTS_TRAIN_SETTINGS_H
+#define VIT_CLI_PARTS_TRAIN_SETTINGS_H
+
+#include "vit/cli/parts/program.h"
+#include "vit/cluster/cluster.h"
+
+/* What the options of vit-train say. */
+typedef struct vit_train_settings {
+    vit_class_choice classes;
+    const char *data, *preset, *init, *config, *out, *checkpoint, *log;
+    const char *report, *tensorboard, *teacher, *seeds, *lessons;
+    double epochs, minutes, save_every;
+    vit_steps steps;
+    uint64_t accumulate, seed, threads, patience, views;
+    vit_option_list set, forget, relabel, add;
+    vit_option_keys keys; /* of options that are keys of a recipe */
+    vit_size size;
+    int keep;           /* KEEP_LAST or KEEP_BEST */
+    int head, backbone; /* HEAD_TRAINED, ...; BACKBONE_INSIDE, ... */
+    bool list_unreadable, find_lr;
+    vit_cluster *cluster; /* no option: the processes that mpirun started, */
+    vit_status status;    /* what the last training returned, */
+    char **argv;          /* and the command line, [argc] */
+    size_t argc;
+    bool shard_optimizer, resume, recompute, json, list_presets, overwrite;
+} vit_train_settings;
+
+enum { KEEP_LAST, KEEP_BEST };
+
+/* The last is another word for the first that is computed. */
+enum { HEAD_TRAINED, HEAD_RIDGE, HEAD_LOGISTIC, HEAD_CLOSED };
+extern const char *const vit_train_heads[];
+
+enum { BACKBONE_INSIDE, BACKBONE_REFERENCE };
+extern const char *const vit_train_backbones[];
+
+/* NAME.safetensors, where NAME is the last part of the path of preset or data, without .json, its
+ * characters other than letters, digits and "-_." replaced by '-'. NULL: no memory. */
+char *vit_default_out(const vit_train_settings *s);
+
+/* Whether pictures of kept lessons are to be forgotten, relabelled or added. */
+bool vit_changes_lessons(const vit_train_settings *s);
+
+/* Computes a head for the features of --init, or computes the head of --lessons again; returns the
+ * exit status. */
+int vit_train_head(const vit_command *command, const vit_train_settings *s);
+
+#endif
