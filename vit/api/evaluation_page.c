@@ -1,8 +1,8 @@
 /* vit_evaluate_page: an evaluation as a page. */
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
-#include "vit/reports.h"
 #include "vit/report/report.h"
+#include "vit/reports.h"
 
 typedef struct page {
     const vit_evaluation_page *options;

@@ -50,7 +50,7 @@ static vit_teach_options options_of(const vit_model *model, const vit_evaluate_o
                                        .balance = json_is_true(json_object_get(recipe, "balance")),
                                        .views = views > 0 ? (size_t)views : 1,
                                        .no_curve = true,
-        .class_column = o->class_column,
+                                       .class_column = o->class_column,
                                        .threads = o->threads,
                                        .cpu = o->cpu,
                                        .precision = o->precision};
