@@ -77,7 +77,7 @@ typedef struct vit_comparison_options {
 /* Writes a page with the curves of all trainings, and their figures with means by recipe. */
 VIT_API vit_status vit_write_comparison(const vit_comparison_options *options, vit_error *error);
 
-/* ---- an evaluation as a page ------------------------------------------------------------------ */
+/* ---- an evaluation as a page ----------------------------------------------------------------- */
 
 /* A picture whose label is likely wrong (vit/reliance.h): its number among the answers, from 0, in
  * the order of the callback `picture`; and the class that it likely is of. */
