@@ -109,4 +109,38 @@ static void try_vit_abstain_thresholds(void) {
     vit_calibration_free(c);
 }
 
+static void try_vit_label_issues_find(void) {
+    float answered[20 * 2];
+    size_t given_labels[20], count;
+    vit_label_issue *issues;
+    vit_status status;
+    for (size_t i = 0; i < 20; i++) {
+        given_labels[i] = i < 10 ? 0 : 1;
+        answered[2 * i] = (i < 9 || i == 19 ? 19.f : 1.f) / (20 + (float)i / 7);
+        answered[2 * i + 1] = 1 - answered[2 * i];
+    }
+    TRY(status = vit_label_issues_find(&issues, &count, answered, given_labels, 20, 2, &error));
+    works(status);
+    add_number((double)count);
+    for (size_t i = 0; i < count; i++) add_number(issues[i].normalized_margin);
+    vit_label_issues_free(issues);
+}
+
+static void try_vit_label_issues_free(void) {
+    const float answered[] = {.9f, .1f, .1f, .9f};
+    const size_t given_labels[] = {0, 1};
+    vit_label_issue *issues;
+    size_t count;
+    works(vit_label_issues_find(&issues, &count, answered, given_labels, 2, 2, &error));
+    TRY(vit_label_issues_free(issues));
+}
+
+static void try_vit_teaching_left_out(void) {
+    float probabilities[2];
+    vit_status status;
+    TRY(status = vit_teaching_left_out(teaching, 3, probabilities, &error));
+    works(status);
+    add(probabilities, sizeof probabilities);
+}
+
 #endif

@@ -81,4 +81,16 @@ static void try_vit_matrices_save(void) {
     vit_matrices_clear(&out);
 }
 
+static void try_vit_evaluate_page(void) {
+    const vit_evaluate_options options = {.arrays = &few, .data = "drawn"};
+    const vit_evaluation_page page = {.out = "written.html", .model = "a model"};
+    vit_evaluation result;
+    vit_status status;
+    TRY(status = vit_evaluate_page(model, &options, &page, &result, &error));
+    works(status);
+    add_number(result.top1);
+    vit_evaluation_clear(&result);
+    unlink("written.html");
+}
+
 #endif

@@ -159,6 +159,12 @@ static vit_status set_rule(bool null, vit_error *error) {
     return status;
 }
 
+static vit_status evaluation_page(bool null, vit_error *error) {
+    const vit_evaluation_page page = {.out = "page.html"};
+    vit_evaluation result;
+    return vit_evaluate_page(model, OPTIONS(vit_evaluate_options), &page, &result, error);
+}
+
 static vit_status compare_runs(bool null, vit_error *error) {
     return vit_write_comparison(OPTIONS(vit_comparison_options), error);
 }
@@ -183,6 +189,7 @@ static const struct {
     {"vit_evaluate_labels", evaluate_labels, VIT_ERROR_UNSUPPORTED, "any number of classes"},
     {"vit_calibration_new", calibrate, VIT_ERROR_ARGUMENT, "no data was named"},
     {"vit_set_rule_new", set_rule, VIT_ERROR_ARGUMENT, "coverage is a share"},
+    {"vit_evaluate_page", evaluation_page, VIT_ERROR_ARGUMENT, "no data was named"},
     {"vit_write_comparison", compare_runs, VIT_ERROR_ARGUMENT, "two logs or more"},
     {"vit_teaching_new", teach, VIT_OK, ""},
     {"vit_write_report", report, VIT_ERROR_ARGUMENT, "needs a log"},
