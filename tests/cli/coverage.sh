@@ -31,8 +31,10 @@ assert .8 <= answered["top1"] < .82 and answered["share"] < 1, answered
 assert answered["correct"] / answered["images"] == answered["top1"]
 END
 vit-classify --model m.safetensors --coverage 0.9 --abstain-below 1 --json "$picture" >answer.json
-check "a set and abstaining in JSON" grep -q '"abstains": true, "coverage": 0.9, "set": \[' answer.json
-vit-classify --model m.safetensors --coverage 0.9 --abstain-below 0 --format csv "$picture" >answer.csv
+check "a set and abstaining in JSON" \
+    grep -q '"abstains": true, "coverage": 0.9, "set": \[' answer.json
+vit-classify --model m.safetensors --coverage 0.9 --abstain-below 0 --format csv "$picture" \
+    >answer.csv
 check "in CSV" grep -q '^file,label,.*,abstains,set,error$' answer.csv
 check "abstains never below 0" grep -q ',0,[0-9|]*,$' answer.csv
 vit-train --data digits --steps 61 --batch 64 --out other.safetensors >/dev/null 2>&1

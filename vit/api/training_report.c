@@ -4,8 +4,8 @@
 #include "vit/base/fpmode.h"
 #include "vit/report/log.h"
 #include "vit/report/report.h"
-#include "vit/weights/published.h"
 #include "vit/reports.h"
+#include "vit/weights/published.h"
 
 #include <math.h>
 
