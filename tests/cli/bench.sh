@@ -69,7 +69,9 @@ check "ops: forward and backward" '{"patch embedding", "tokens", "qkv", "proj", 
     "head", "attention", "layernorm", "gelu"} == {o["what"][:-9] for o in r
     if o["what"].endswith(" backward")} & {o["what"] for o in r}'
 check "ops: every operator moves bytes" \
-    'all(abs(o["bytes"] / o["gbytes_per_second"] / o["ms"] / 1e6 - 1) < .02 for o in r)'
+    'all(abs(o["bytes"] / o["gbytes_per_second"] / o["ms"] / 1e6 - 1) < .02 for o in r
+     if o["what"] not in {"attention, one picture", "its heads on two threads",
+                          "work handed over"})'
 check "ops: one thread" 'all(o["threads"] == 1 for o in r)'
 
 # refuses MESSAGE ARGUMENTS...: wrong usage, and this is said.
