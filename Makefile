@@ -235,6 +235,7 @@ endif
 # One instruction set per file; the compiler may use it there and nowhere else.
 KERNEL_FLAGS ?= -O3
 $(BUILD)/obj/vit/kernels/%.o: EXTRA = $(KERNEL_FLAGS)
+$(BUILD)/obj/vit/kernels/%_sse41.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-msse4.1)
 $(BUILD)/obj/vit/kernels/%_avx2.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx2 -mfma)
 $(BUILD)/obj/vit/kernels/%_avx512.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx512f \
   -mavx512vl -mavx512bw -mavx512dq -mavx2 -mfma -mprefer-vector-width=512)

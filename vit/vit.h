@@ -202,9 +202,9 @@ VIT_API vit_status vit_convert(const vit_convert_options *options, vit_error *er
 typedef struct vit_session vit_session;
 typedef struct vit_session_options {
     int threads;     /* 0: OMP_NUM_THREADS where it is set, else as many as the process may use */
-    const char *cpu; /* the highest instruction set to use: "scalar", "neon", "simd128", "avx2",
-                        "avx512", "avx512bf16" or "amx"; NULL: the best that the processor has.
-                        AMX changes what the system allows the process: vit/precision.h */
+    const char *cpu; /* the highest instruction set to use: "scalar", "sse41", "neon", "simd128",
+                        "avx2", "avx512", "avx512bf16" or "amx"; NULL: the best that the processor
+                        has. AMX changes what the system allows the process: vit/precision.h */
     vit_precision precision;
     vit_bf16 bf16; /* ARGUMENT if it cannot be had, and with another precision than BF16 */
 } vit_session_options;

@@ -20,8 +20,9 @@
 #endif
 
 static void test_names(void **state) {
-    const char *const names[] = {"scalar", "neon", "simd128", "avx2", "avx512", "avx512bf16"};
-    for (int i = 0; i < 5; i++) {
+    const char *const names[] = {"scalar", "sse41",  "neon",       "simd128",
+                                 "avx2",   "avx512", "avx512bf16", "amx"};
+    for (int i = 0; i < VIT_CPU_COUNT; i++) {
         vit_cpu cpu = VIT_CPU_SCALAR;
         assert_string_equal(vit_cpu_name((vit_cpu)i), names[i]);
         assert_true(vit_cpu_parse(names[i], &cpu));
@@ -38,6 +39,8 @@ static void test_names(void **state) {
 static void test_detection_agrees_with_the_compiler(void **state) {
 #if defined(__x86_64__)
     vit_cpu expected = VIT_CPU_SCALAR;
+    if (__builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.1"))
+        expected = VIT_CPU_SSE41;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
         expected = VIT_CPU_AVX2;
         if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&

@@ -34,6 +34,11 @@ for mode in train infer explain gemm ops resize; do
         'all(o["ms"] > 0 and o["peak_gflops"] > 0 and o["precision"] == "f32" for o in r)'
 done
 
+VIT_CPU=avx2 $bench peak $small --json >"$lines"
+check "peak: one of every precision with every instruction set" \
+    'r[-1]["cpu"] == "scalar" and len({(o["cpu"], o["precision"]) for o in r}) == len(r) > 1 and
+    {"f32", "int8"} <= {o["precision"] for o in r} and all(o["peak_gflops"] > 0 for o in r)'
+
 # Its model file is in a directory of its own: what others put beside it is not written to.
 place=$(mktemp -d) || exit 1
 trap 'rm -rf "$lines" "$place"' EXIT
@@ -88,7 +93,8 @@ refuses() {
 
 refuses "f32 only" ops --precision bf16
 refuses "f32 or bf16: infer, read have it" train --precision int8
-refuses "gemm, ops or resize; or model"
+refuses "resize or peak; or model"
+refuses "measures every precision" peak --precision bf16
 refuses "only train keeps" infer --activation-checkpointing
 refuses "only infer, read and explain" train --model x
 refuses "needs --model" model

@@ -70,13 +70,14 @@ check "--activation-checkpointing writes the same bytes" \
 has_cpu() {
     case $1 in
     scalar) ;;
+    sse41) grep -qw sse4_1 /proc/cpuinfo ;;
     neon) [ "$(uname -m)" = aarch64 ] ;;
     avx512) grep -qw avx512bw /proc/cpuinfo ;;
     avx512bf16) grep -qw avx512_bf16 /proc/cpuinfo ;;
     *) grep -qw "$1" /proc/cpuinfo ;;
     esac
 }
-for cpu in scalar neon avx2 avx512 avx512bf16; do
+for cpu in scalar sse41 neon avx2 avx512 avx512bf16; do
     has_cpu $cpu || { skips "VIT_CPU=$cpu" "this machine does not have it"; continue; }
     check "VIT_CPU=$cpu writes the same bytes" \
         sh -c "VIT_CPU=$cpu $train --steps 12 --out c && cmp one c"

@@ -91,5 +91,5 @@ run 2 "" "slower than f32: choose f32" \
 run 0 "the model is f32.safetensors" "training bf16 on digits" \
     env VIT_CPU=scalar vit-train --data digits --preset ./bf16.json --precision f32 --steps 1 \
     --out f32.safetensors
-run 2 "" "\"sse9\", expected scalar, neon, simd128, avx2, avx512 or avx512bf16" \
+run 2 "" "\"sse9\", expected scalar, sse41, neon, simd128, avx2, avx512, avx512bf16 or amx" \
     env VIT_CPU=sse9 vit-train --data digits

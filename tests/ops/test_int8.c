@@ -309,7 +309,8 @@ static void answer(const vit_model *m, vit_precision precision, const char *cpu,
 /* The same bytes whatever the instruction set, the threads, the batch and how the model was opened;
  * near those of float32, and not the same. */
 static void test_answers(void **state) {
-    static const char *const cpus[] = {"scalar", "neon", "simd128", "avx2", "avx512", "avx512bf16"};
+    static const char *const cpus[] = {"scalar", "sse41",  "neon",      "simd128",
+                                       "avx2",   "avx512", "avx512bf16"};
     float want[PICTURES * CLASSES], got[PICTURES * CLASSES], f32[PICTURES * CLASSES];
     train();
     vit_model *floats = model_in(VIT_PRECISION_F32), *integers = model_in(VIT_PRECISION_INT8);

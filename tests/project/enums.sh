@@ -81,7 +81,7 @@ VIT_TARGET_HF vit/api/model_convert.c the one library that publishes readers
 vit_lecture_id vit/lecture/matrices.c the matrices whose memory is a part of another's
 VIT_LECTURE_STEP vit/lecture/lecture.c the one pass whose matrices cannot be changed
 VIT_LECTURE_GIVEN vit/lecture/lecture.c the one pass whose matrices are not computed
-VIT_CPU_NEON vit/base/cpu.c the one of AArch64
+VIT_CPU_NEON vit/base/cpu_detect.c the one of AArch64
 AFTER vit/lecture/matrices.c the one section that hands nothing on
 ONE vit/lecture/matrices.c whether it is a vector
 VIT_HEAD_LINEAR vit/api/teaching_model.c the one head that is taught

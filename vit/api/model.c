@@ -18,8 +18,8 @@ static vit_status choose_kernels(const vit_kernels **kernels, const char *cpu,
     vit_cpu highest = VIT_CPU_AMX;
     if (cpu && !vit_cpu_parse(cpu, &highest))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "instruction set \"%s\", expected scalar, neon, simd128, avx2, avx512, "
-                        "avx512bf16 or amx",
+                        "instruction set \"%s\", expected scalar, sse41, neon, simd128, avx2, "
+                        "avx512, avx512bf16 or amx",
                         cpu);
     return vit_precision_choose(kernels, highest, precision, bf16, error);
 }

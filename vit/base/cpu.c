@@ -15,8 +15,8 @@
 #include <sched.h>
 #endif
 
-static const char *const names[] = {"scalar", "neon",       "simd128", "avx2",
-                                    "avx512", "avx512bf16", "amx"};
+static const char *const names[] = {"scalar", "sse41",  "neon",       "simd128",
+                                    "avx2",   "avx512", "avx512bf16", "amx"};
 VIT_CHECK_ROWS(names, VIT_CPU_COUNT);
 
 const char *vit_cpu_name(vit_cpu cpu) {

@@ -10,6 +10,7 @@
 /* From least to most capable. On one processor each set contains those before it of its family. */
 typedef enum vit_cpu {
     VIT_CPU_SCALAR,
+    VIT_CPU_SSE41,      /* x86: SSE4.1 and what is older */
     VIT_CPU_NEON,       /* AArch64; Advanced SIMD is part of it */
     VIT_CPU_SIMD128,    /* WebAssembly */
     VIT_CPU_AVX2,       /* AVX2, FMA */

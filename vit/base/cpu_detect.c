@@ -33,6 +33,7 @@ static bool has(uint32_t word, uint32_t bits) {
 }
 
 vit_cpu vit_cpu_detect(void) {
+    const uint32_t ssse3_sse41 = 1u << 9 | 1u << 19;
     const uint32_t osxsave_avx_fma = 1u << 27 | 1u << 28 | 1u << 12;
     const uint32_t avx2 = 1u << 5;
     const uint32_t avx512_f_dq_bw_vl = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;
@@ -40,10 +41,11 @@ vit_cpu vit_cpu_detect(void) {
     const uint32_t amx_bf16_tile_int8 = 1u << 22 | 1u << 24 | 1u << 25;
     const uint32_t xmm_ymm = 0x06, opmask_zmm = 0xe0, tiles = 3u << 17;
     uint32_t a, b, c, d;
-    if (__get_cpuid(1, &a, &b, &c, &d) == 0 || !has(c, osxsave_avx_fma)) return VIT_CPU_SCALAR;
+    if (__get_cpuid(1, &a, &b, &c, &d) == 0 || !has(c, ssse3_sse41)) return VIT_CPU_SCALAR;
+    if (!has(c, osxsave_avx_fma)) return VIT_CPU_SSE41;
     const uint32_t saved = saved_registers();
     if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || !has(b, avx2) || !has(saved, xmm_ymm))
-        return VIT_CPU_SCALAR;
+        return VIT_CPU_SSE41;
     if (!has(b, avx512_f_dq_bw_vl) || !has(saved, opmask_zmm)) return VIT_CPU_AVX2;
     const bool amx = has(d, amx_bf16_tile_int8) && has(saved, tiles);
     if (__get_cpuid_count(7, 1, &a, &b, &c, &d) == 0 || !has(a, avx512_bf16)) return VIT_CPU_AVX512;

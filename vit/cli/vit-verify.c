@@ -233,6 +233,8 @@ static bool is_there(vit_cpu cpu) {
     case VIT_CPU_NEON: /* the only ones of their kinds that are above scalar */
     case VIT_CPU_SIMD128:
         return vit_cpu_detect() == cpu;
+    case VIT_CPU_SSE41:
+        return vit_cpu_detect() == cpu || vit_cpu_detect() >= VIT_CPU_AVX2;
     case VIT_CPU_COUNT:
         break;
     }

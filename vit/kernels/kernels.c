@@ -4,9 +4,9 @@
 
 const vit_kernels *vit_kernels_choose(vit_cpu highest) {
     const vit_cpu here = vit_cpu_detect();
-    const vit_kernels *best_first[] = {vit_kernels_amx(),     vit_kernels_avx512bf16(),
-                                       vit_kernels_avx512(),  vit_kernels_avx2(),
-                                       vit_kernels_simd128(), vit_kernels_neon()};
+    const vit_kernels *best_first[] = {
+        vit_kernels_amx(),     vit_kernels_avx512bf16(), vit_kernels_avx512(), vit_kernels_avx2(),
+        vit_kernels_simd128(), vit_kernels_neon(),       vit_kernels_sse41()};
     for (size_t i = 0; i < sizeof best_first / sizeof *best_first; i++) {
         const vit_kernels *k = best_first[i];
         if (!k || k->cpu > highest || k->cpu > here) continue;

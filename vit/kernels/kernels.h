@@ -4,9 +4,10 @@
  * matrix product is one chain of fused multiply-adds over k in ascending order; a reduction over a
  * row runs in 16 virtual lanes, folded by 8, 4, 2, 1. The loops are therefore written once, in
  * gemm.inc, rows.inc and resample.inc, over the type v16, a vector of 16 lanes; v16_scalar.h
- * documents its functions, and v16_avx2.h, v16_avx512.h and, over v16_four.inc, v16_neon.h and
- * v16_simd128.h implement them with instructions. Loops over small integers in ink.inc are plain C,
- * which the compiler vectorises. A new instruction set is a new v16_*.h and a ten-line kernels_*.c.
+ * documents its functions, and v16_avx2.h, v16_avx512.h and, over v16_four.inc, v16_sse41.h,
+ * v16_neon.h and v16_simd128.h implement them with instructions. Loops over small integers in
+ * ink.inc are plain C, which the compiler vectorises. A new instruction set is a new v16_*.h and a
+ * ten-line kernels_*.c.
  *
  * Outputs come first. Pointers need no alignment. Nothing is read or written outside the given
  * elements, except where a kernel says that it uses the padding of rows. Rows of a matrix are `row`
@@ -336,6 +337,7 @@ const vit_kernels *vit_kernels_with(vit_cpu highest, vit_bf16 bf16);
 /* The tables of this build, for vit_kernels_choose; NULL where the compiler cannot make one. */
 const vit_kernels *vit_kernels_scalar(void);
 const vit_kernels *vit_kernels_scalar_tiles(void); /* with products as those of tiles */
+const vit_kernels *vit_kernels_sse41(void);
 const vit_kernels *vit_kernels_neon(void);
 const vit_kernels *vit_kernels_simd128(void);
 const vit_kernels *vit_kernels_avx2(void);
@@ -351,7 +353,8 @@ extern const vit_product_kernels vit_pairs_avx512bf16, vit_pairs_amx, vit_pairs_
 /* Products of 8-bit integers, all with the same results; those with VNNI are for processors that
  * have VPDPBUSD for registers of 256 or 512 bits (vit/base/cpu.h). Functions are NULL where the
  * compiler cannot make them. */
-extern const vit_product_kernels vit_quads_scalar, vit_quads_neon, vit_quads_simd128,
-    vit_quads_avx2, vit_quads_avxvnni, vit_quads_avx512, vit_quads_avx512vnni, vit_quads_amx;
+extern const vit_product_kernels vit_quads_scalar, vit_quads_sse41, vit_quads_neon,
+    vit_quads_simd128, vit_quads_avx2, vit_quads_avxvnni, vit_quads_avx512, vit_quads_avx512vnni,
+    vit_quads_amx;
 
 #endif

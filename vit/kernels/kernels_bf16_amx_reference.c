@@ -27,16 +27,17 @@ static v16 add_block(v16 c, const float *a, size_t a_col, const float *b, size_t
 }
 
 /* All steps of k of a tile, in place of those of gemm.inc. */
-static void chains(size_t rows, v16_mask n, const vit_tiles *run, const float *a, const float *b,
-                   v16 (*acc)[TILE_VECS]) {
+static bool sum_blocks(size_t rows, v16_mask n, const vit_tiles *run, const float *a,
+                       const float *b, v16 (*acc)[TILE_VECS]) {
     for (size_t p = 0; p < run->k; p += BLOCK)
         for (size_t i = 0; i < rows; i++)
             acc[i][0] = add_block(acc[i][0], a + i * run->a_row + p * run->a_col, run->a_col,
                                   b + p * run->b_row, run->b_row, n,
                                   run->k - p < BLOCK ? run->k - p : BLOCK);
+    return true;
 }
 
-#define TILE_CHAINS(rows, last, run, a, b, acc) chains(rows, last, run, a, b, acc)
+#define TILE_SUMS(rows, whole, last, run, a, b, acc) sum_blocks(rows, last, run, a, b, acc)
 #include "vit/kernels/gemm.inc"
 #include "vit/kernels/pairs.inc"
 

@@ -45,6 +45,10 @@ void bench_print(const bench *b, const bench_line *line);
  * counts as two) of a loop on registers, all threads together. */
 double bench_peak(vit_cpu cpu, vit_precision precision, int threads);
 
+/* Prints that of every precision with every instruction set that the processor and VIT_CPU allow.
+ */
+vit_status bench_peaks(const bench *b, vit_error *error);
+
 /* The median of n values, which get sorted. */
 double bench_median_of(double *values, size_t n);
 

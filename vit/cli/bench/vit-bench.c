@@ -51,7 +51,7 @@ static const vit_option options[] = {
 
 static const vit_command command = {
     .name = "vit-bench",
-    .usage = "usage: vit-bench train|infer|read|explain|model|gemm|ops|resize [OPTION...]\n"
+    .usage = "usage: vit-bench train|infer|read|explain|model|gemm|ops|resize|peak [OPTION...]\n"
              "\n"
              "Measures, as the median of about two seconds:\n"
              "  train   a whole training step: loading, forward, backward, clipping, AdamW;\n"
@@ -69,7 +69,8 @@ static const vit_command command = {
              "          one picture on one thread and on two, the fastest runs; then what\n"
              "          a step does with all weights\n"
              "  resize  a picture of 12 megapixels to the network's input, on one thread\n"
-             "and, in the same run, the peak: fused multiply-adds on registers alone.\n"
+             "  peak    the peak of every precision with every instruction set that is there\n"
+             "and, in the same run, the peak: multiply-adds on registers alone.\n"
              "\n"
              "  vit-bench train --preset mnist\n"
              "      how fast this machine trains what 'vit-train --data mnist' trains\n"
@@ -78,7 +79,7 @@ static const vit_command command = {
              "      one picture through ViT-Ti/16\n"
              "  VIT_CPU=avx2 vit-bench gemm --dim 384 --mlp 1536 --threads 1\n"
              "      without AVX-512\n",
-    .operands = "train|infer|read|explain|model|gemm|ops|resize",
+    .operands = "train|infer|read|explain|model|gemm|ops|resize|peak",
     .notes = "FLOP counts 2 x multiply-adds of the patch embedding, the linear layers and the\n"
              "attention products; a training step counts three times the forward pass.\n"
              "VIT_CACHE=512K|1M|... takes a core's second-level cache to be of that size, to\n"
@@ -93,10 +94,10 @@ typedef struct mode {
     vit_status (*run)(const bench *b, vit_error *error);
 } mode;
 
-static const mode modes[] = {{"train", 128, bench_train}, {"infer", 1, bench_infer},
-                             {"read", 1, bench_read},     {"explain", 1, bench_explain},
-                             {"model", 1, bench_model},   {"gemm", 8, bench_gemm},
-                             {"ops", 128, bench_ops},     {"resize", 1, bench_resize}};
+static const mode modes[] = {
+    {"train", 128, bench_train},   {"infer", 1, bench_infer},   {"read", 1, bench_read},
+    {"explain", 1, bench_explain}, {"model", 1, bench_model},   {"gemm", 8, bench_gemm},
+    {"ops", 128, bench_ops},       {"resize", 1, bench_resize}, {"peak", 1, bench_peaks}};
 
 /* b->preset: the preset with the sizes that are given, which its name then states. */
 static vit_status choose_network(bench *b, const settings *s, vit_error *error) {
@@ -139,6 +140,10 @@ static vit_status check_options(const mode *m, const settings *s, vit_error *err
                         "--model of %s: only infer, read and explain measure a model's file, and "
                         "model writes one",
                         m->name);
+    if (s->precision.given && m->run == bench_peaks)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "--precision %s of peak, which measures every precision: leave it out",
+                        vit_precision_names[(int)s->precision.value]);
     if (m->run == bench_explain && s->batch > 1)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "--batch %llu of explain, which looks at one picture at a time",
@@ -177,6 +182,7 @@ static vit_status measure(const mode *m, const settings *s, vit_error *error) {
     if (status != VIT_OK) return status;
     b.preset.recipe.precision = b.precision;
     if (m->run == bench_ops || m->run == bench_resize) b.threads = 1;
+    if (m->run == bench_peaks) return bench_peaks(&b, error);
     b.peak = bench_peak(b.kernels->cpu, b.precision, b.threads);
     if (!b.json) {
         char brand[64];
@@ -194,15 +200,14 @@ int main(int argc, char **argv) {
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (argc != 2)
         return vit_say_usage(&command,
-                             "say what to measure: train, infer, read, explain, gemm, ops or "
-                             "resize; or model, to write one");
+                             "say what to measure: train, infer, read, explain, gemm, ops, "
+                             "resize or peak; or model, to write one");
     size_t i = 0;
     while (i < sizeof modes / sizeof *modes && strcmp(modes[i].name, argv[1]) != 0) i++;
     if (i == sizeof modes / sizeof *modes)
-        return vit_say_usage(
-            &command,
-            "only train, infer, read, explain, gemm, ops and resize can be measured, and model\nbe "
-            "written");
+        return vit_say_usage(&command, "only train, infer, read, explain, gemm, ops, resize and "
+                                       "peak can be measured, and model\n"
+                                       "be written");
     if (measure(&modes[i], &s, &error) != VIT_OK) return vit_say_error(&command, &error);
     return vit_program_end(&command, VIT_EXIT_OK);
 }

@@ -181,8 +181,8 @@ static int check_cpu(const vit_command *command) {
     if (!word || vit_cpu_parse(word, &cpu)) return VIT_EXIT_OK;
     return vit_say_usage(
         command,
-        "the environment variable VIT_CPU is \"%s\", expected scalar, neon, simd128, avx2, avx512, "
-        "avx512bf16 or amx",
+        "the environment variable VIT_CPU is \"%s\", expected scalar, sse41, neon, simd128, avx2, "
+        "avx512, avx512bf16 or amx",
         word);
 }
 

@@ -108,9 +108,9 @@ void vit_say_precision(const vit_command *command, const vit_model_choice *from,
                        const vit_model_info *info);
 
 /* A sentence in the notes of a program, which continues it. */
-#define VIT_CPU_NOTE                                                          \
-    "VIT_CPU=scalar|neon|simd128|avx2|avx512|avx512bf16|amx is the highest\n" \
-    "instruction set used"
+#define VIT_CPU_NOTE                                                    \
+    "VIT_CPU=scalar|sse41|neon|simd128|avx2|avx512|avx512bf16|amx is\n" \
+    "the highest instruction set used"
 
 /* --threads, for a uint64_t `threads` in the settings; 0: not given, all processors. */
 #define VIT_THREADS_OPTION(settings, explanation) \
