@@ -213,6 +213,12 @@ typedef struct vit_session_options {
  * precision or instruction set has none. */
 VIT_API bool vit_precision_available(vit_precision precision, const char *cpu);
 
+/* Whether products in bf16, in this arithmetic, take longer than those in f32 with this instruction
+ * set (NULL: the best) on this processor. Every call measures both, for a fraction of a
+ * millisecond. False for another precision, or one that is not available. For a note: no result
+ * depends on it. Any threads may call it. */
+VIT_API bool vit_precision_is_slower(vit_precision precision, vit_bf16 bf16, const char *cpu);
+
 /* Makes a session: the scratch memory in which one thread of the caller at a time runs the model.
  * The model must outlive it. Several sessions may share one model. */
 VIT_API vit_status vit_session_new(vit_session **out, const vit_model *model,

@@ -825,6 +825,7 @@ FUNCTIONS = {
     "vit_model_label": (c_char_p, [c_void_p, c_size_t]),
     "vit_convert": (c_int, [POINTER(vit_convert_options), POINTER(vit_error)]),
     "vit_precision_available": (c_bool, [c_int, c_char_p]),
+    "vit_precision_is_slower": (c_bool, [c_int, c_int, c_char_p]),
     "vit_session_new": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_session_options),
         POINTER(vit_error)]),
     "vit_session_free": (None, [c_void_p]),

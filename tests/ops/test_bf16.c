@@ -388,6 +388,26 @@ static void test_refusal(void **state) {
     assert_int_equal(vit_precision_check(VIT_PRECISION_F32, vit_kernels_scalar(), &e), VIT_OK);
 }
 
+/* Ten products in place of one, and none. */
+static void ten_products(const vit_tiles *run) {
+    for (int i = 0; i < 10; i++) vit_kernels_scalar()->products[VIT_PRECISION_F32]->gemm_tiles(run);
+}
+
+static void no_product(const vit_tiles *run) {
+    run->c[0] = 0;
+}
+
+static void test_which_is_slower(void **state) {
+    vit_product_kernels pairs = {.gemm_tiles = ten_products};
+    vit_kernels kernels = *vit_kernels_scalar();
+    kernels.products[VIT_PRECISION_BF16] = &pairs;
+    assert_true(vit_precision_slower(VIT_PRECISION_BF16, &kernels));
+    assert_false(vit_precision_slower(VIT_PRECISION_F32, &kernels));
+    assert_false(vit_precision_slower(VIT_PRECISION_INT8, &kernels));
+    pairs.gemm_tiles = no_product;
+    assert_false(vit_precision_slower(VIT_PRECISION_BF16, &kernels));
+}
+
 static int take_room(void **state) {
     room = check_floats(4 * VIT_GEMM_ROOM);
     return 0;
@@ -412,6 +432,7 @@ int main(int argc, char **argv) {
         IN_DIRECTORY(test_a_network_for_each_precision),
         IN_DIRECTORY(test_a_file_is_the_model),
         cmocka_unit_test(test_refusal),
+        cmocka_unit_test(test_which_is_slower),
     };
     const vit_kernels *tables[CHECK_BF16_TABLES] = {NULL};
     const size_t count = check_bf16_tables(tables);

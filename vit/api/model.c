@@ -39,6 +39,14 @@ bool vit_precision_available(vit_precision precision, const char *cpu) {
     return choose_kernels(&kernels, cpu, precision, VIT_BF16_ANY, &error) == VIT_OK;
 }
 
+bool vit_precision_is_slower(vit_precision precision, vit_bf16 bf16, const char *cpu) {
+    VIT_ENTRY;
+    const vit_kernels *kernels = NULL;
+    vit_error error;
+    return choose_kernels(&kernels, cpu, precision, bf16, &error) == VIT_OK &&
+           vit_precision_slower(precision, kernels);
+}
+
 /* ---- making a model ---- */
 
 #define NUMBER_SIZE 12 /* "4294967295" and the terminating zero */

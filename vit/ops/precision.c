@@ -1,6 +1,9 @@
 #include "vit/ops/precision.h"
 #include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *const vit_precision_names[] = {"f32", "bf16", "int8", NULL};
 VIT_CHECK_ROWS(vit_precision_names, VIT_PRECISION_COUNT + 1);
@@ -93,4 +96,48 @@ vit_status vit_precision_choose(const vit_kernels **out, vit_cpu highest, vit_pr
 const char *vit_precision_lacks_tiles(vit_cpu highest, vit_precision precision) {
     const bool wanted = vit_precisions[precision].tiles && highest >= VIT_CPU_AMX;
     return wanted && vit_cpu_detect() >= VIT_CPU_AMX ? vit_cpu_tiles_missing() : NULL;
+}
+
+/* ---- which is faster ---- */
+
+enum { MEASURED_ROWS = 32, MEASURED_WORDS = 64, MEASURED_TILES = 16, MEASURED_TURNS = 8 };
+
+/* The least seconds that a multiply-add takes in a tile whose operands are in the first-level
+ * cache. Their words are floats and pairs that are not 0. */
+static double seconds_of_one(const vit_kernels *kernels, vit_precision precision) {
+    const vit_product_kernels *inner = kernels->products[precision];
+    const vit_tile_size *tile = inner->tile.rows > 0 ? &inner->tile : &kernels->tile;
+    _Alignas(64) float a[MEASURED_ROWS * MEASURED_WORDS], b[MEASURED_WORDS * VIT_MOST_PANEL];
+    _Alignas(64) float c[MEASURED_ROWS * VIT_MOST_PANEL];
+    const uint32_t word = 0x3f213f43;
+    float number;
+    memcpy(&number, &word, sizeof number);
+    for (size_t i = 0; i < sizeof a / sizeof *a; i++) a[i] = number;
+    for (size_t i = 0; i < sizeof b / sizeof *b; i++) b[i] = number;
+    const vit_tiles run = {.count = MEASURED_TILES,
+                           .rows = vit_min(tile->rows, MEASURED_ROWS),
+                           .columns = vit_min(tile->cols, VIT_MOST_PANEL),
+                           .k = MEASURED_WORDS,
+                           .c = c,
+                           .a = a,
+                           .b = b,
+                           .c_row = VIT_MOST_PANEL,
+                           .a_row = MEASURED_WORDS,
+                           .a_col = 1,
+                           .b_row = VIT_MOST_PANEL,
+                           .epilogue = {.scale = 1}};
+    double least = HUGE_VAL;
+    for (int turn = 0; turn < MEASURED_TURNS; turn++) {
+        const double start = vit_clock();
+        inner->gemm_tiles(&run);
+        least = fmin(least, vit_clock() - start);
+    }
+    return least / (double)(run.count * run.rows * run.columns * run.k) /
+           (double)vit_precisions[precision].numbers;
+}
+
+bool vit_precision_slower(vit_precision precision, const vit_kernels *kernels) {
+    const vit_precision_row *row = &vit_precisions[precision];
+    return row->converts &&
+           seconds_of_one(kernels, precision) > 1.1 * seconds_of_one(kernels, VIT_PRECISION_F32);
 }

@@ -54,6 +54,10 @@ vit_status vit_precision_choose(const vit_kernels **out, vit_cpu highest, vit_pr
  * allows it; else NULL. */
 const char *vit_precision_lacks_tiles(vit_cpu highest, vit_precision precision);
 
+/* Whether these kernels' products of numbers that are converted take longer than their products of
+ * floats, as is measured now; false for other precisions. */
+bool vit_precision_slower(vit_precision precision, const vit_kernels *kernels);
+
 /* VIT_ERROR_ARGUMENT if there is no such precision, or if the kernels do not have it. */
 vit_status vit_precision_check(vit_precision precision, const vit_kernels *kernels,
                                vit_error *error);

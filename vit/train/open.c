@@ -352,6 +352,17 @@ static void step_back(vit_run *run, vit_checkpoint *c) {
     *c = earlier;
 }
 
+/* A precision that takes longer than float32. */
+static void note_precision(const vit_run *run) {
+    const vit_precision precision = run->preset.recipe.precision;
+    if (vit_precision_slower(precision, run->kernels))
+        vit_run_note(run,
+                     "this processor multiplies more slowly in %s than in %s: another training "
+                     "with --precision %s, to other weights, takes less time",
+                     vit_precision_names[precision], vit_precision_names[VIT_PRECISION_F32],
+                     vit_precision_names[VIT_PRECISION_F32]);
+}
+
 static void note_teacher(const vit_run *run) {
     char text[256];
     if (vit_match_said(text, &run->teacher.match, "the data", "the teacher"))
@@ -377,6 +388,7 @@ static vit_status start(vit_run *run, vit_error *error) {
         vit_run_note(run, "%s", run->data.notes[i]);
     if (status == VIT_OK) note_teacher(run);
     if (status == VIT_OK) status = vit_run_note_binding(run, error);
+    if (status == VIT_OK) note_precision(run);
     if (status == VIT_OK) vit_run_note_network(run);
     if (status == VIT_OK) vit_run_note_expected(run);
     if (status == VIT_OK) status = vit_run_check_classes(run, error);

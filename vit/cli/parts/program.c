@@ -216,7 +216,13 @@ void vit_say_precision(const vit_command *command, const vit_model_choice *from,
     const bool wanted = had > VIT_PRECISION_F32 && highest >= VIT_CPU_AMX; /* int8 or bf16 */
     const char *why = wanted && vit_cpu_detect() >= VIT_CPU_AMX ? vit_cpu_tiles_missing() : NULL;
     if (why) vit_say(command, "note: AMX is not used: %s", why);
-    if (!from->precision.given || asked == had) return;
+    if (!from->precision.given) return;
+    if (asked == had && vit_precision_is_slower(had, (vit_bf16)from->bf16, vit_chosen_cpu()))
+        vit_say(command,
+                "note: this processor multiplies more slowly in %s than in %s: the answers of %s "
+                "come sooner without --precision %s",
+                answers, vit_precision_names[VIT_PRECISION_F32], name, answers);
+    if (asked == had) return;
     if (asked == chosen)
         vit_say(command,
                 "note: %s has weights in 8 bits: its answers are those of %s, not of %s; "
