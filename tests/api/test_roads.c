@@ -408,7 +408,7 @@ static void test_pretraining(void **state) {
         const char *name, *left_out;
     } cases[] = {{"dino", "head"},
                  {"ibot", "masked_embed, head"},
-                 {"dinov2", "dino_head"},
+                 {"dinov2", "student"},
                  {"dinov2_teacher", "dino_head"},
                  {"moco_v3", "momentum_enc"},
                  {"mae", "decoder_blocks"}};

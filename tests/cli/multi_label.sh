@@ -69,7 +69,7 @@ for data in columns lists; do
 done
 run 0 "mean average precision" "classes: column labels of metadata.jsonl" \
     vit-evaluate --model a --data lists
-run 1 "" "any number of classes a picture: --predictions" \
+run 1 "" "any number of classes a picture: --report" \
     vit-evaluate --model a --data lists --confusion
 run 0 "*" "" vit-classify --model a --json lists/3.png
 mv out answer

@@ -21,6 +21,7 @@ allowed() {
 vit_status * whether a call failed, not how
 vit_path_kind * whether there is a file, or a directory
 vit_pickle_kind * what a file holds is checked: any other kind is refused
+compression vit/image/codec/bmp.c BMP's own, given by its specification
 vit_png_color * PNG's own five, given by its specification
 serve_state vit/cli/serve/net/connections.c the life of a connection, all of it in this file
 SERVE_ADMITTED vit/cli/serve/net/connections.c whether it was, not why not
@@ -47,7 +48,6 @@ VIT_ARITHMETIC_FLOAT * the one without rounding: a resampler of its own, and in 
 VIT_FIT_STRETCH * the default, which is not written
 VIT_FIT_COVER vit/image/prepare/preprocess_size.c what timm makes of a square
 VIT_ROUNDING_EVEN * the default, which is not written, and the one of timm and torchvision
-vit_bf16 vit/train/open.c whether two are the same, whichever they are
 VIT_F32 * the type that weights have in memory: nothing is converted
 VIT_STEM_LINEAR vit/model/config.c the one stem that norms its patches
 VIT_ROPE_CENTERED vit/weights/configs/answer_as.c the one by which DINOv3 is known
@@ -88,7 +88,6 @@ VIT_HEAD_LINEAR vit/api/teaching_model.c the one head that is taught
 VIT_TREE_TRAIN datasets/tree_check.c whether pictures of the part train
 VIT_TREE_TEST datasets/columns.c whether a column names a test beside what may be one
 VIT_TREE_VAL datasets/listed_table.c parts that are small, in which all classes may differ
-VIT_TREE_TEST datasets/listed_table.c the same
 VIT_PRECISION_F32 vit/cli/vit-explain.c whether the weights are floats
 VIT_PRECISION_F32 vit/cli/vit-info.c the same
 VIT_PRECISION_F32 vit/train/open.c the value that an option has when it is not given
@@ -96,6 +95,8 @@ VIT_PRECISION_F32 vit/api/model.c the same
 VIT_PRECISION_F32 vit/weights/file/store.c the same
 VIT_PRECISION_F32 vit/cli/parts/program.c the same
 VIT_SPLIT_TEST vit/cli/vit-evaluate.c the same
+VIT_SPLIT_TRAIN * pictures that the model has learnt from
+vit_conformal_score vit/reliance/conformal.c one score has no sum, one a penalty of ranks
 VIT_I8 * the one type of weights that have scales beside them
 VIT_REPORT_DONE vit/train/monitor.c whether it is over
 VIT_PREPARE_UNKNOWN * whether it is known

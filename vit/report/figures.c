@@ -1,23 +1,37 @@
 #include "vit/report/figures.h"
 #include "vit/base/math.h"
+#include "vit/base/size.h"
 
 typedef enum column { IMAGES, RIGHT, ANSWERS, COLUMNS } column;
+
+static const char *const columns[] = {"images", "right", "answers"};
+VIT_CHECK_ROWS(columns, COLUMNS);
 
 /* Of a class: its pictures, those answered right, and those that were taken for it. */
 static size_t count_class(const vit_evaluation *r, size_t class, column which) {
     const size_t classes = r->classes;
-    size_t count = 0;
-    if (which == RIGHT) return r->confusion[class * classes + class];
-    for (size_t i = 0; i < classes; i++)
-        count += r->confusion[which == IMAGES ? class * classes + i : i * classes + class];
-    return count;
+    size_t images = 0, answers = 0;
+    for (size_t i = 0; i < classes; i++) {
+        images += r->confusion[class * classes + i];
+        answers += r->confusion[i * classes + class];
+    }
+    switch (which) {
+    case IMAGES:
+        return images;
+    case RIGHT:
+        return r->confusion[class * classes + class];
+    case ANSWERS:
+        return answers;
+    case COLUMNS:
+        break;
+    }
+    return 0;
 }
 
 static void write_classes(vit_json_out *json, const vit_evaluation *r) {
-    static const char *const names[COLUMNS] = {"images", "right", "answers"};
     vit_json_open_lines(json, "classes", '{');
     for (column which = 0; which < COLUMNS; which++) {
-        vit_json_open(json, names[which], '[');
+        vit_json_open(json, columns[which], '[');
         for (size_t k = 0; k < r->classes; k++)
             vit_json_count(json, NULL, count_class(r, k, which));
         vit_json_close(json, ']');

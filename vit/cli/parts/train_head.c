@@ -63,9 +63,11 @@ bool vit_changes_lessons(const vit_train_settings *s) {
 static const char *lessons_fault(const vit_train_settings *s) {
     if (s->data && vit_changes_lessons(s))
         return "--forget, --relabel and --add change lessons that are kept: without --data";
-    if (s->data) return s->views > 1 ? "--lessons: lessons are kept without --views" : NULL;
+    if (s->data)
+        return s->views > 1 ? "--lessons: lessons are kept without --augmented-views" : NULL;
     if (s->head != HEAD_TRAINED || s->keys.count > 0 || s->views > 0)
-        return "--head, --balance and --views are as the lessons were taught: leave them out";
+        return "--head, --balance and --augmented-views are as the lessons were taught: leave them "
+               "out";
     if (s->classes.class_column || s->classes.empty_classes || s->classes.parts_are_classes)
         return "--class-column, --empty-classes and --parts-are-classes are for --data";
     return s->out ? NULL : "--lessons: --out FILE, the model, is missing";
