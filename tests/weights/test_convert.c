@@ -288,7 +288,7 @@ static void test_configs(void **state) {
                "\"head\"}, \"label_names\": [\"a \\\"cat\\\"\", \"dog\", \"d\xc3\xb6g\"]}");
     save_model("model.safetensors", "{}", squash);
     converts("hf", "hf", NULL, false, &n);
-    assert_string_equal(n.text, "");
+    assert_non_null(strstr(n.text, "backend=\"pil\"")); /* Pillow's resizing, which is not theirs */
     check_json("hf/config.json",
                "{\"architectures\": [\"ViTForImageClassification\"], \"model_type\": \"vit\", "
                "\"hidden_size\": 6, \"num_hidden_layers\": 2, \"num_attention_heads\": 2, "
@@ -309,7 +309,7 @@ static void test_configs(void **state) {
     snprintf(upright, sizeof upright, "[%s", strchr(squash, ',') + 2);
     save_model("model.safetensors", "{}", upright);
     converts("stored", "hf", NULL, false, &n);
-    assert_string_equal(n.text, "its library's pipeline() turns pictures as EXIF says");
+    assert_non_null(strstr(n.text, "its library's pipeline() turns pictures as EXIF says"));
 }
 
 /* ---- types ---- */
