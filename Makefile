@@ -22,8 +22,8 @@
 # install also PREFIX (/usr/local), LIBDIR (PREFIX/lib) and DESTDIR.
 
 # MPI=1: with MPI, for several processes that compute together (docs/data-parallel.md), in
-# build/mpi, with the objects of build. MPICC=mpicc.openmpi|mpicc.mpich chooses between two that are installed; give
-# the second a BUILD of its own.
+# build/mpi, with the objects of build. MPICC=mpicc.openmpi|mpicc.mpich chooses between two that are
+# installed; give the second a BUILD of its own.
 MPI    ?=
 MPICC  ?= mpicc
 ifneq ($(MPI),)

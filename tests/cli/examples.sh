@@ -15,7 +15,9 @@ examples() {
 # What the examples name.
 mkdir -p scans photos pets/cat pets/dog runs data/mnist
 cp "$published/picture.png" seven.png
-for name in cat.png nine.png cat.jpg row.png line.png beach.jpg photo.jpg; do cp seven.png $name; done
+for name in cat.png nine.png cat.jpg row.png line.png beach.jpg photo.jpg; do
+    cp seven.png $name
+done
 for directory in scans photos pets/cat pets/dog; do
     for i in 1 2 3 4 5 6 7 8; do cp seven.png $directory/$i.png; done
 done

@@ -95,7 +95,8 @@ again 1 "cannot open none.ppm" --lessons kept --add dark=none.ppm
 again 1 "new.ppm is no file of lessons" --lessons new.ppm --data photos --head ridge
 run 1 "" "lessons of another network" vit-train --init cifar10 --out m --overwrite --lessons kept
 again 2 "as the lessons were taught" --lessons kept --head ridge
-again 2 "lessons are kept without --augmented-views" --lessons q --data photos --head ridge --augmented-views 2
+again 2 "lessons are kept without --augmented-views" --lessons q --data photos --head ridge \
+    --augmented-views 2
 again 2 "change lessons that are kept: without --data" --lessons q --data photos --head ridge \
     --forget 0.ppm
 again 2 "--lessons FILE, which --forget" --forget 0.ppm

@@ -4,6 +4,7 @@
 #define VIT_KERNELS_V16_SSE41_H
 
 #include <smmintrin.h>
+#include <stdint.h>
 #include <tmmintrin.h>
 
 #define TILE_ROWS 6
