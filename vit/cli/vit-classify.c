@@ -563,7 +563,8 @@ static const char *contradiction(const settings *s, int pictures) {
         return "--embed writes JSON, or with --out a .npy file: leave --format out";
     if (s->embed && vit_coverage_asked(&s->sets))
         return "--coverage, --abstain-below and --answered-right are of answers: leave --embed out";
-    if (vit_coverage_contradiction(&s->sets)) return vit_coverage_contradiction(&s->sets);
+    const char *sets = vit_coverage_contradiction(&s->sets);
+    if (sets) return sets;
     return s->logits && writes(s, FORMAT_CSV) ? "--logits are written as text or JSON" : NULL;
 }
 

@@ -1,6 +1,7 @@
 #include "vit/reliance/conformal.h"
 #include "vit/base/error.h"
 #include "vit/base/fpmode.h"
+#include "vit/base/order.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
@@ -43,14 +44,9 @@ size_t vit_conformal_needs(double coverage) {
     return (size_t)ceil(coverage / (1 - coverage) - ROUNDING);
 }
 
-static int compare(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double vit_conformal_quantile(double *values, size_t n, double coverage) {
     const size_t rank = (size_t)ceil((double)(n + 1) * coverage - ROUNDING);
-    qsort(values, n, sizeof *values, compare);
+    qsort(values, n, sizeof *values, vit_compare_doubles);
     return values[vit_max(rank, 1) - 1];
 }
 
