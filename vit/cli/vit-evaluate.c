@@ -225,6 +225,22 @@ static void on_note(const char *text, void *user) {
     if (vit_cluster_rank(p->cluster) == 0) vit_say(&command, "%s", text);
 }
 
+/* How the pictures of `data` are answered; notes go to `p`. */
+static vit_evaluate_options options_for(const settings *s, const char *data, predictions *p) {
+    return (vit_evaluate_options){.data = data,
+                                  .class_column = s->class_column,
+                                  .split = (vit_split)s->split,
+                                  .batch = (size_t)s->batch,
+                                  .threads = (int)s->threads,
+                                  .cpu = vit_chosen_cpu(),
+                                  .precision = vit_chosen_precision(&s->from),
+                                  .bf16 = (vit_bf16)s->from.bf16,
+                                  .note = on_note,
+                                  .list_unreadable = s->list_unreadable,
+                                  .user = p,
+                                  .cluster = p->cluster};
+}
+
 /* Whether every answer is asked for. */
 static bool reads_answers(const settings *s) {
     return s->predictions || s->logits || s->label_issues || vit_coverage_asked(&s->sets);
@@ -232,8 +248,10 @@ static bool reads_answers(const settings *s) {
 
 /* What --coverage and its like mean for the model, and memory to count. */
 static vit_status open_sets(predictions *p, const vit_evaluate_options *choice, vit_error *error) {
-    const vit_session_options own = {
-        .threads = choice->threads, .cpu = choice->cpu, .precision = choice->precision};
+    const vit_session_options own = {.threads = choice->threads,
+                                     .cpu = choice->cpu,
+                                     .precision = choice->precision,
+                                     .bf16 = choice->bf16};
     const settings *s = p->settings;
     vit_session *session;
     if (!vit_coverage_asked(&s->sets)) return VIT_OK;
@@ -291,19 +309,8 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
     vit_status status = check_places(s, error);
     if (status == VIT_OK) status = vit_load_chosen_model(model, &s->from, s->threads, false, error);
     status = vit_cluster_agree(p->cluster, status, error);
-    vit_evaluate_options choice = {.data = s->data,
-                                   .class_column = s->class_column,
-                                   .split = (vit_split)s->split,
-                                   .batch = (size_t)s->batch,
-                                   .threads = (int)s->threads,
-                                   .cpu = vit_chosen_cpu(),
-                                   .precision = vit_chosen_precision(&s->from),
-                                   .bf16 = (vit_bf16)s->from.bf16,
-                                   .note = on_note,
-                                   .list_unreadable = s->list_unreadable,
-                                   .picture = writes && reads_answers(s) ? on_picture : NULL,
-                                   .user = p,
-                                   .cluster = p->cluster};
+    vit_evaluate_options choice = options_for(s, s->data, p);
+    choice.picture = writes && reads_answers(s) ? on_picture : NULL;
     p->model = *model;
     p->settings = s;
     const vit_model_info info = status == VIT_OK ? vit_model_describe(*model) : (vit_model_info){0};
@@ -390,17 +397,8 @@ static int probe(const settings *s) {
 
 /* Calibrates the model with --calibrate's pictures. */
 static int calibrate(const settings *s) {
-    const predictions p = {.settings = s};
-    const vit_evaluate_options choice = {.data = s->calibrate,
-                                         .class_column = s->class_column,
-                                         .split = (vit_split)s->split,
-                                         .batch = (size_t)s->batch,
-                                         .threads = (int)s->threads,
-                                         .cpu = vit_chosen_cpu(),
-                                         .precision = vit_chosen_precision(&s->from),
-                                         .note = on_note,
-                                         .list_unreadable = s->list_unreadable,
-                                         .user = (void *)&p};
+    predictions p = {.settings = s};
+    const vit_evaluate_options choice = options_for(s, s->calibrate, &p);
     vit_model *model = NULL;
     vit_calibration *made = NULL;
     char *path = NULL;

@@ -86,8 +86,10 @@ static void collect_picture(const vit_evaluated *picture, void *user) {
 static vit_status calibrate(vit_calibration *c, const vit_model *model,
                             const vit_evaluate_options *options, vit_error *error) {
     collecting to = {c, vit_alloc(c->classes, sizeof *to.order), VIT_OK, error};
-    const vit_session_options own = {
-        .threads = options->threads, .cpu = options->cpu, .precision = options->precision};
+    const vit_session_options own = {.threads = options->threads,
+                                     .cpu = options->cpu,
+                                     .precision = options->precision,
+                                     .bf16 = options->bf16};
     vit_evaluate_options choice = *options;
     vit_evaluation result = {0};
     vit_session *session = NULL;
