@@ -53,7 +53,8 @@ static vit_teach_options options_of(const vit_model *model, const vit_evaluate_o
                                        .class_column = o->class_column,
                                        .threads = o->threads,
                                        .cpu = o->cpu,
-                                       .precision = o->precision};
+                                       .precision = o->precision,
+                                       .bf16 = o->bf16};
     json_decref(recipe);
     return options;
 }
