@@ -2,13 +2,13 @@
 #include "vit/api/internal.h"
 #include "vit/api/maps.h"
 #include "vit/base/fpmode.h"
+#include "vit/base/fused.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/explain/explainer.h"
 #include "vit/maps.h"
 #include "vit/ops/gemm/gemm.h"
 #include "vit/tensors/npz_write.h"
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,31 +46,18 @@ static void add(collection *c, const char *name, size_t rows, size_t columns, co
     m->count++;
 }
 
-/* The number whose root divides Q K^T. */
-static size_t scaled_by(const vit_config *c) {
-    switch (c->attention_scale) {
-    case VIT_SCALE_HEAD_DIM:
-        return vit_config_head_dim(c);
-    case VIT_SCALE_DIM:
-        return c->dim;
-    case VIT_SCALE_COUNT:
-        break;
-    }
-    return 1;
-}
-
 /* S = Q K^T scale, each product a chain of fused sums over the head's width. */
 static void add_scores(collection *c, const char *name, const float *q, const float *k,
                        size_t stride, size_t tokens, size_t width) {
     const vit_config *config = &c->explainer->network->config;
-    const float scale = (float)(1 / sqrt((double)scaled_by(config)));
+    const float scale = (float)vit_qkv_scale(config);
     float *scores = vit_alloc_unset(tokens, tokens * sizeof *scores);
     if (!scores) c->status = vit_fail_memory(c->error, name, tokens * tokens);
     for (size_t i = 0; i < tokens && scores; i++)
         for (size_t j = 0; j < tokens; j++) {
             float sum = 0;
             for (size_t n = 0; n < width; n++)
-                sum = fmaf(q[i * stride + n], k[j * stride + n], sum);
+                sum = vit_fused(q[i * stride + n], k[j * stride + n], sum);
             scores[i * tokens + j] = sum * scale;
         }
     if (scores) add(c, name, tokens, tokens, scores, tokens, true);

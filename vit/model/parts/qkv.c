@@ -56,17 +56,19 @@ static bool has_rope(const vit_block_call *c) {
     return c->weights->rope || c->weights->rope_freqs[0];
 }
 
-/* What scores are divided by the square root of. */
-static size_t scaled_by(const vit_config *c) {
+double vit_qkv_scale(const vit_config *c) {
+    size_t width = 1;
     switch (c->attention_scale) {
     case VIT_SCALE_HEAD_DIM:
-        return vit_config_head_dim(c);
+        width = vit_config_head_dim(c);
+        break;
     case VIT_SCALE_DIM:
-        return c->dim;
+        width = c->dim;
+        break;
     case VIT_SCALE_COUNT:
         break;
     }
-    return 1;
+    return 1 / sqrt((double)width);
 }
 
 static vit_attention_shape shape_of(const vit_block_call *call) {
@@ -82,7 +84,7 @@ static vit_attention_shape shape_of(const vit_block_call *call) {
                                  .k_row = key_row,
                                  .v_row = key_row,
                                  .o_row = attention,
-                                 .scale = (float)(1 / sqrt((double)scaled_by(c))),
+                                 .scale = (float)vit_qkv_scale(c),
                                  .spans = call->spans,
                                  .causal = c->causal};
 }

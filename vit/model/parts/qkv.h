@@ -39,6 +39,9 @@ typedef struct vit_qkv {
 /* Those in the array values: [R][3][A]; of first tokens the queries in first_q: [batch][A]. */
 vit_qkv vit_qkv_of(const vit_block_call *c, float *values, float *first_q);
 
+/* What Q K^T is multiplied by: 1 / sqrt of the width of a head, or of a token. */
+double vit_qkv_scale(const vit_config *config);
+
 /* The shape of the block's self-attention, with the relative position bias, which it computes, if
  * `computes`; else it is there from the forward pass, or not needed. */
 vit_attention_shape vit_qkv_biased_shape(const vit_block_call *c, const vit_qkv_state *s,

@@ -3,6 +3,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/model/fixed_positions.h"
+#include "vit/model/parts/qkv.h"
 #include "vit/weights/export/onnx_parts.h"
 #include <math.h>
 #include <stdio.h>
@@ -306,17 +307,6 @@ static value attend(network *n, value q, value k, value v, const value *bias, do
     return vit_onnx_reshape(n->nodes, o, 3, (int64_t[]){0, -1, (int64_t)width});
 }
 
-static size_t scaled_by(const vit_config *c) {
-    switch (c->attention_scale) {
-    case VIT_SCALE_DIM:
-        return c->dim;
-    case VIT_SCALE_HEAD_DIM:
-    case VIT_SCALE_COUNT:
-        break;
-    }
-    return vit_config_head_dim(c);
-}
-
 /* Queries or keys, normed and turned where the network does so -> the dimensions in `order`. */
 static value queries_of(network *n, value x, const char *norm, const int64_t order[4]) {
     x = split_heads(n, x, n->config->heads, vit_config_head_dim(n->config));
@@ -328,7 +318,7 @@ static value queries_of(network *n, value x, const char *norm, const int64_t ord
 static value attention(network *n, value x) {
     const vit_config *c = n->config;
     const size_t head_dim = vit_config_head_dim(c);
-    const double scale = 1 / sqrt((double)scaled_by(c));
+    const double scale = vit_qkv_scale(c);
     value qkv[3];
     vit_onnx_split(n, vit_onnx_linear(n, x, "attn.qkv", c->qkv_bias), qkv, 3);
     const value q = queries_of(n, qkv[0], "attn.q_norm", by_head);
