@@ -223,7 +223,7 @@ vit_status vit_cells_read(vit_cells *out, const char *path, vit_cells_wanted *wa
                           const void *user, vit_error *error) {
     vit_bytes file;
     *out = (vit_cells){.path = path};
-    const vit_status status = vit_read_file(&file, path, MAX_TABLE, error);
+    const vit_status status = vit_read_regular(&file, path, MAX_TABLE, error);
     if (status != VIT_OK) return status;
     return vit_cells_parse(out, (char *)file.data, file.size, path, wanted, user, error);
 }

@@ -102,7 +102,7 @@ vit_status vit_gunzip(vit_bytes *out, const void *data, size_t size, size_t limi
 
 vit_status vit_read_plain_or_gzip(vit_bytes *out, const char *path, size_t limit,
                                   vit_error *error) {
-    vit_status status = vit_read_file(out, path, limit, error);
+    vit_status status = vit_read_regular(out, path, limit, error);
     if (status != VIT_OK || !is_gzip(out->data, out->size)) return status;
     vit_bytes packed = *out;
     status = vit_gunzip(out, packed.data, packed.size, limit, path, error);

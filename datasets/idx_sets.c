@@ -156,7 +156,7 @@ static vit_status read_mapping(classes *c, const char *path, bool has_title, rea
                                vit_error *error) {
     vit_bytes file;
     size_t number = 0;
-    vit_status status = vit_read_file(&file, path, MAX_MAPPING, error);
+    vit_status status = vit_read_regular(&file, path, MAX_MAPPING, error);
     if (status != VIT_OK) return status;
     char *next = (char *)file.data + vit_utf8_mark(file.data, file.size);
     while (*next && status == VIT_OK) {

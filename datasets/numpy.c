@@ -60,7 +60,7 @@ static vit_status load(vit_bytes *out, const source *s, const char *name, vit_er
     if (s->directory) {
         char *path = vit_path_join(s->path, file);
         if (!path) return vit_fail_memory(error, "a path", strlen(s->path) + sizeof file);
-        const vit_status status = vit_read_file(out, path, MAX_FILE, error);
+        const vit_status status = vit_read_regular(out, path, MAX_FILE, error);
         vit_free(path);
         return status;
     }

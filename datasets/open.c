@@ -60,7 +60,7 @@ vit_status vit_class_names_read(vit_label_list *out, const vit_listing *director
         if (!vit_listing_has(directory, files[i])) continue;
         char *path = vit_path_join(directory->path, files[i]);
         if (!path) return vit_fail_memory(error, "a path", strlen(directory->path) + 16);
-        const vit_status status = vit_label_list_read(out, path, error);
+        const vit_status status = vit_label_list_read_regular(out, path, error);
         vit_free(path);
         if (status != VIT_OK) return status;
     }
@@ -482,6 +482,8 @@ static vit_status open_several(vit_dataset *out, char *names, const vit_dataset_
 
 vit_status vit_dataset_open(vit_dataset *out, const char *data, const vit_dataset_options *options,
                             vit_error *error) {
+    vit_error own; /* readers look at what they failed for */
+    if (!error) error = &own;
     *out = (vit_dataset){0};
     if (options->arrays && options->class_column)
         return refuse_column(data ? data : "arrays", options, error);

@@ -167,7 +167,7 @@ static vit_status read_names(vit_label_list *names, const planes_set *s,
     if (!s->labels[TRAIN] || !vit_listing_has(directory, file)) return VIT_OK;
     char *path = vit_path_join(directory->path, file);
     if (!path) return vit_fail_memory(error, "a path", strlen(directory->path) + sizeof file);
-    vit_status status = vit_label_list_read(names, path, error);
+    vit_status status = vit_label_list_read_regular(names, path, error);
     if (status == VIT_OK && names->count != CLASSES)
         status = vit_fail(error, VIT_ERROR_FORMAT, "%s: holds %zu names, expected %d, one a line",
                           path, names->count, CLASSES);

@@ -38,7 +38,7 @@ void vit_dataset_prepare_as(vit_dataset *d, const vit_preparation *p) {
 vit_status vit_picture_read(vit_bytes *out, vit_shard_files *shards, const char *path,
                             const vit_place *place, vit_error *error) {
     return place ? vit_shard_files_read(out, shards, place, path, error)
-                 : vit_read_file(out, path, VIT_IMAGE_MAX_FILE, error);
+                 : vit_read_regular(out, path, VIT_IMAGE_MAX_FILE, error);
 }
 
 static vit_status prepare(vit_image *ready, const vit_dataset *d, const char *path,

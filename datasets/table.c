@@ -97,7 +97,7 @@ static vit_status cut_up(part *p, bool pictures, vit_error *error) {
 static vit_status read_part(part *p, bool pictures, vit_error *error) {
     vit_bytes bytes;
     if (!p->table) return VIT_OK;
-    vit_status status = vit_read_file(&bytes, p->table, MOST_TABLE, error);
+    vit_status status = vit_read_regular(&bytes, p->table, MOST_TABLE, error);
     if (status != VIT_OK) return status;
     p->text = (char *)bytes.data;
     const char *other = vit_utf8_other(p->text, bytes.size);
@@ -260,7 +260,7 @@ static vit_status measure_rows(table *t, part *p, const vit_dataset_options *o, 
         size_t width, height;
         char *path = picture_path(p, &p->rows[i]);
         if (!path) return vit_fail_memory(error, "a path", 64);
-        vit_status found = vit_read_file(&bytes, path, VIT_IMAGE_MAX_FILE, &reason);
+        vit_status found = vit_read_regular(&bytes, path, VIT_IMAGE_MAX_FILE, &reason);
         if (found == VIT_OK)
             found = vit_image_measure(&width, &height, bytes.data, bytes.size, path, &reason);
         vit_free(bytes.data);

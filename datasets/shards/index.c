@@ -204,7 +204,7 @@ vit_status vit_shards_read_index(vit_shard_scan *scan, unsigned parts, vit_error
     vit_bytes text = {0};
     size_t shards = 0;
     if (!r.path) return vit_fail_memory(error, "a path", strlen(l->path));
-    vit_status status = vit_read_file(&text, r.path, LARGEST_INDEX, error);
+    vit_status status = vit_read_regular(&text, r.path, LARGEST_INDEX, error);
     if (status == VIT_OK) status = check_frame(&r, &text, error);
     if (status == VIT_OK) status = read_lines(&r, error);
     for (size_t i = 0; i < l->count; i++) shards += vit_shards_is(l->names[i]);

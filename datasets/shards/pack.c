@@ -220,7 +220,7 @@ static vit_status make_sample(packing *p, vit_shard_row *row, vit_string *member
                               const vit_tree_file *file, size_t number, vit_error *error) {
     char ending[16] = "", class[16];
     vit_bytes bytes;
-    vit_status status = vit_read_file(&bytes, file->path, VIT_IMAGE_MAX_FILE, error);
+    vit_status status = vit_read_regular(&bytes, file->path, VIT_IMAGE_MAX_FILE, error);
     if (status == VIT_OK && (bytes.size != file->place.size || crc_of(&bytes) != file->place.crc))
         status =
             vit_fail(error, VIT_ERROR_IO, "%s: was changed while it was being packed", file->path);

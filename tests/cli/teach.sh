@@ -54,6 +54,22 @@ for which in wide half eight; do
         vit-classify --logits --json --model refers plain/*/0.png | cmp - whole.out &&
         vit-convert refers joined-$which.safetensors --dtype int8 && rm refers"
 done
+given vit-train --data kinds --init wide.safetensors --head ridge --backbone reference --out refers
+python3 - <<'EOP'
+import random
+random.seed(3)
+whole = open("refers", "rb").read()
+for i in range(30):
+    turned = bytearray(whole)
+    bit = random.randrange(8 * len(whole))
+    turned[bit // 8] ^= 1 << bit % 8
+    open(f"turned-{i}", "wb").write(turned)
+open("turned-cut", "wb").write(whole[:-1])
+EOP
+for file in turned-*; do
+    vit-classify --model "$file" plain/dark/0.png >/dev/null 2>&1 && echo "$file"
+done >read
+check "a head beside a backbone with a turned bit is refused" test ! -s read
 check "a model taught on integers has integers" cmp joined-eight.safetensors taught-eight
 run 0 "a tenth at a time" "*" \
     vit-train --data plain --init "$model" --head logistic --out logistic --report page.html

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -531,6 +532,45 @@ static void test_not_joined(void **state) {
     refuse("mnist+cifar10", BOTH, VIT_ERROR_MISMATCH, "28x28x1", "32x32x3");
 }
 
+/* A pipe in the place of a file of a set: nobody waits for who would write into it. */
+static void test_pipes(void **state) {
+    static const char *const sets[][2] = {
+        {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"},
+        {"test_batch.bin", "batches.meta.txt"},
+        {"images.npy", "labels.npy"},
+        {"test_X.bin", "test_y.bin"},
+        {"test_32x32.mat", NULL},
+        {"shards.tsv", "train-000000.tar"},
+        {"labels.csv", NULL},
+        {"metadata.csv", NULL},
+    };
+    vit_dataset set;
+    vit_error error;
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        char path[256], folder[300];
+        for (size_t k = 0; k < 2 && sets[i][k]; k++) {
+            path_of(path, sets[i][k]);
+            assert_int_equal(mkfifo(path, 0600), 0);
+        }
+        snprintf(folder, sizeof folder, "%s/pictures", directory);
+        mkdir(folder, 0700);
+        alarm(20);
+        assert_int_not_equal(
+            vit_dataset_open(&set, directory, &(vit_dataset_options){.need = BOTH}, &error),
+            VIT_OK);
+        vit_dataset_close(&set);
+        assert_int_not_equal(
+            vit_dataset_open(&set, directory, &(vit_dataset_options){.want = BOTH}, NULL), VIT_OK);
+        vit_dataset_close(&set);
+        alarm(0);
+        for (size_t k = 0; k < 2 && sets[i][k]; k++) {
+            path_of(path, sets[i][k]);
+            unlink(path);
+        }
+        rmdir(folder);
+    }
+}
+
 #define HERE(test) cmocka_unit_test_setup_teardown(test, make_directory, remove_directory)
 
 int main(void) {
@@ -557,6 +597,7 @@ int main(void) {
         HERE(test_unknown_directories),
         HERE(test_known_names_not_found),
         HERE(test_known_names_found),
+        HERE(test_pipes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

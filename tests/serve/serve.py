@@ -470,6 +470,9 @@ def odd(s):
     raw("another type", 200, wanted, post, end + [length, b"Content-Type: text/html"], data[0])
     raw("a space before the colon hides no second request", 400, b"a space in its name", post,
         [b"Host: localhost", b"Content-Length : 50"], lines(b"GET /health HTTP/1.1"))
+    raw("a CR alone hides no field", 400, b"a control character", post,
+        [b"Host: localhost", b"X: a\rTransfer-Encoding: chunked", b"Content-Length: 5"],
+        b"0\r\n\r\n" + lines(b"GET /health HTTP/1.1"))
     hidden = lines(b"GET /health HTTP/1.1")
     for name, field in (
             ("length", b"Content-Length:\r\n %d" % len(hidden)),

@@ -17,7 +17,8 @@ void vit_fpmode_leave(const vit_fpmode *mode);
 /* The first line of a function of the public headers, unless it only frees or hands out what is
  * there: until the function returns, wherever, it runs in this mode, as do the callbacks that it
  * calls. */
-#define VIT_ENTRY \
-    const vit_fpmode host_mode __attribute__((cleanup(vit_fpmode_leave))) = vit_fpmode_enter()
+#define VIT_ENTRY                                                                   \
+    const vit_fpmode host_mode __attribute__((cleanup(vit_fpmode_leave), unused)) = \
+        vit_fpmode_enter()
 
 #endif

@@ -188,10 +188,12 @@ static vit_status check_commas(const vit_label_list *n, const char *path, vit_er
 
 /* ---- a file ---- */
 
-static vit_status read_file(vit_label_list *out, bool are_names, const char *path,
-                            vit_error *error) {
+typedef vit_status read_function(vit_bytes *out, const char *path, size_t limit, vit_error *error);
+
+static vit_status read_file(vit_label_list *out, bool are_names, read_function *read,
+                            const char *path, vit_error *error) {
     vit_bytes bytes;
-    vit_status status = vit_read_file(&bytes, path, LARGEST_FILE, error);
+    vit_status status = read(&bytes, path, LARGEST_FILE, error);
     if (status != VIT_OK) return status;
     const size_t mark = vit_utf8_mark(bytes.data, bytes.size), size = bytes.size - mark;
     char *text = (char *)bytes.data + mark;
@@ -206,10 +208,10 @@ static vit_status read_file(vit_label_list *out, bool are_names, const char *pat
     return status;
 }
 
-static vit_status read_all(vit_label_list *out, bool are_names, const char *path,
-                           vit_error *error) {
+static vit_status read_all(vit_label_list *out, bool are_names, read_function *read,
+                           const char *path, vit_error *error) {
     *out = (vit_label_list){0};
-    const vit_status status = read_file(out, are_names, path, error);
+    const vit_status status = read_file(out, are_names, read, path, error);
     if (status == VIT_OK) return status;
     vit_free(out->labels);
     *out = (vit_label_list){0};
@@ -217,9 +219,13 @@ static vit_status read_all(vit_label_list *out, bool are_names, const char *path
 }
 
 vit_status vit_label_list_read(vit_label_list *out, const char *path, vit_error *error) {
-    return read_all(out, true, path, error);
+    return read_all(out, true, vit_read_file, path, error);
+}
+
+vit_status vit_label_list_read_regular(vit_label_list *out, const char *path, vit_error *error) {
+    return read_all(out, true, vit_read_regular, path, error);
 }
 
 vit_status vit_label_list_read_texts(vit_label_list *out, const char *path, vit_error *error) {
-    return read_all(out, false, path, error);
+    return read_all(out, false, vit_read_file, path, error);
 }

@@ -21,6 +21,9 @@ bool vit_is_class_name(const char *text);
  * names, and for names between commas in one line; IO, MEMORY. */
 vit_status vit_label_list_read(vit_label_list *out, const char *path, vit_error *error);
 
+/* The same of a regular file alone, whose name somebody else has written (vit_read_regular). */
+vit_status vit_label_list_read_regular(vit_label_list *out, const char *path, vit_error *error);
+
 /* The lines of a file as they are, or JSON, as above: templates. */
 vit_status vit_label_list_read_texts(vit_label_list *out, const char *path, vit_error *error);
 

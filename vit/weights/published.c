@@ -428,13 +428,15 @@ static vit_status load_head(vit_model_file *m, const vit_tensors *file, const ch
     vit_wanted whole = {.packs = packs};
     vit_tensors *other = NULL;
     char *place = NULL;
-    size_t height, width;
+    size_t height, width, size = 0;
+    const uint8_t *bytes = vit_tensors_bytes(file, &size);
     if (!path)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: refers to another file for its backbone, which bytes in memory may "
                         "not: vit-convert makes a model file with all weights",
                         name);
-    vit_status status = vit_backbone_find(&place, reference, path, error);
+    vit_status status = vit_checksum_verify(bytes, size, name, error);
+    if (status == VIT_OK) status = vit_backbone_find(&place, reference, path, error);
     if (status == VIT_OK) status = vit_tensors_open(&other, place, error);
     if (status == VIT_OK && vit_tensors_metadata(other, "vit.backbone"))
         status = vit_fail(error, VIT_ERROR_UNSUPPORTED,

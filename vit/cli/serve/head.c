@@ -22,6 +22,12 @@ static void look_for_folds(serve_head *f, const char *key, const char *value) {
     f->end = value + strlen(value);
 }
 
+static bool has_control(const char *text) {
+    for (const char *at = text; *at; at++)
+        if (((unsigned char)*at < ' ' && *at != '\t') || *at == 0x7f) return true;
+    return false;
+}
+
 /* Adds a value of X-Forwarded-For, whose last ones count. */
 static void add_forwarded(serve_head *f, const char *value) {
     const size_t room = sizeof f->forwarded - 1;
@@ -42,6 +48,7 @@ static enum MHD_Result count_field(void *context, enum MHD_ValueKind kind, const
     serve_head *f = context;
     (void)kind;
     f->is_odd |= key[strcspn(key, " \t")] != '\0';
+    f->has_control |= has_control(key) || has_control(value);
     look_for_folds(f, key, value);
     if (strcasecmp(key, "X-Forwarded-For") == 0) add_forwarded(f, value);
     if (strcasecmp(key, "Host") == 0) {

@@ -9,9 +9,10 @@ struct MHD_Connection;
 typedef struct serve_head {
     const char *hosts, *length, *encoding;             /* the last value of each; NULL: none */
     unsigned host_count, length_count, encoding_count; /* which must not be there twice */
-    bool is_odd;     /* a name has a space: some servers take "Content-Length : 5" for a length */
-    bool is_folded;  /* the value of one goes on in the next line */
-    const char *end; /* of the last value, where it lies in memory; NULL: none yet */
+    bool is_odd;      /* a name has a space: some servers take "Content-Length : 5" for a length */
+    bool has_control; /* a control character: some servers take a CR alone for the end of a line */
+    bool is_folded;   /* the value of one goes on in the next line */
+    const char *end;  /* of the last value, where it lies in memory; NULL: none yet */
     char forwarded[512]; /* the values of X-Forwarded-For, the end of them if they are longer */
 } serve_head;
 

@@ -132,6 +132,9 @@ static bool check_length(const exchange *x, const serve_head *f, bool *has_body,
         serve_fail(reply, 400, "a field of the header goes on in the next line, expected one line");
     } else if (f->is_odd) {
         serve_fail(reply, 400, "a field of the header has a space in its name");
+    } else if (f->has_control) {
+        *has_body = true;
+        serve_fail(reply, 400, "a field of the header has a control character");
     } else if (is_chunked && x->is_old) {
         serve_fail(reply, 400, "Transfer-Encoding: not known in HTTP/1.0");
     } else if (f->length_count > 1 || f->encoding_count > 1 ||

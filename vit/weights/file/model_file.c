@@ -4,6 +4,7 @@
 #include "vit/base/text.h"
 #include "vit/formats/json.h"
 #include "vit/formats/json_out.h"
+#include "vit/tensors/checksum.h"
 #include "vit/tensors/safetensors.h"
 #include "vit/weights/file/rounded.h"
 #include <string.h>
@@ -409,7 +410,7 @@ vit_status vit_tensors_encode(vit_tensor *tensors, size_t count, vit_dtype dtype
     return VIT_OK;
 }
 
-enum { VALUES = 10 };
+enum { VALUES = 11 };
 
 /* The weights of the blocks in 8-bit integers, all others in float32. */
 static vit_status write_rounded(const char *path, const vit_model_file *m,
@@ -439,12 +440,27 @@ static size_t keep_head(vit_tensor *tensors, size_t count) {
     return kept;
 }
 
+/* Writes tensors; checksum: the last of the metadata is the file's, which is computed here. */
+static vit_status write_tensors(const char *path, const vit_tensor *tensors, size_t count,
+                                vit_metadata *metadata, size_t metadata_count, bool checksum,
+                                vit_error *error) {
+    char hex[65];
+    vit_status status = VIT_OK;
+    if (checksum) {
+        status = vit_safetensors_hash(hex, tensors, count, metadata, metadata_count, error);
+        metadata[metadata_count - 1].value = hex;
+    }
+    return status == VIT_OK
+               ? vit_safetensors_write(path, tensors, count, metadata, metadata_count, error)
+               : status;
+}
+
 static vit_status write_file(const char *path, const vit_model_file *m, vit_dtype dtype,
                              char *const values[VALUES], vit_error *error) {
     static const char *const keys[] = {"vit.config",     "vit.preprocessing",     "vit.recipe",
                                        "vit.labels",     "vit.temperature",       "vit.threshold",
                                        "vit.vocabulary", "vit.source_vocabulary", "vit.scoring",
-                                       "vit.backbone"};
+                                       "vit.backbone",   VIT_CHECKSUM_KEY};
     const bool wanted[] = {true,
                            vit_config_takes_pictures(&m->config),
                            true,
@@ -454,6 +470,7 @@ static vit_status write_file(const char *path, const vit_model_file *m, vit_dtyp
                            m->vocabulary.count > 0,
                            m->source_vocabulary.count > 0,
                            m->scoring != VIT_SCORING_SOFTMAX,
+                           m->backbone != NULL,
                            m->backbone != NULL};
     vit_metadata metadata[VALUES];
     char *names = NULL;
@@ -474,7 +491,7 @@ static vit_status write_file(const char *path, const vit_model_file *m, vit_dtyp
         if (status == VIT_OK && dtype != VIT_F32)
             status = vit_tensors_encode(tensors, written, dtype, &elements, error);
         if (status == VIT_OK)
-            status = vit_safetensors_write(path, tensors, written, metadata, count, error);
+            status = write_tensors(path, tensors, written, metadata, count, m->backbone, error);
     }
     vit_free(elements);
     vit_free(names);
@@ -506,7 +523,8 @@ vit_status vit_model_file_save_as(const char *path, const vit_model_file *m, vit
                             vocabulary_text(&m->vocabulary),
                             vocabulary_text(&m->source_vocabulary),
                             (char *)vit_scoring_name(m->scoring),
-                            m->backbone};
+                            m->backbone,
+                            (char *)vit_checksum_zeros};
     const vit_status status = write_file(path, m, dtype, values, error);
     vit_free(values[0]);
     vit_free(values[1]);
