@@ -45,6 +45,7 @@ static void make_data(void) {
 typedef struct heard {
     char notes[4096], saved[256];
     uint64_t stop_at; /* 0: never */
+    double top1;      /* of the validation set, at the end */
     void (*at_epoch)(uint64_t step);
 } heard;
 
@@ -55,6 +56,7 @@ static bool listen(const vit_event *e, void *user) {
     if (e->kind == VIT_EVENT_CHECKPOINT)
         snprintf(h->saved + strlen(h->saved), sizeof h->saved - strlen(h->saved), " %d",
                  (int)e->step);
+    if (e->kind == VIT_EVENT_DONE) h->top1 = e->val_top1;
     if (e->kind == VIT_EVENT_EPOCH && h->at_epoch) h->at_epoch(e->step);
     return h->stop_at == 0 || e->step < h->stop_at;
 }
@@ -374,6 +376,19 @@ static void put_stranger(uint64_t step) {
     if (step < 6) put_file("out", "a letter");
 }
 
+/* As scripts/reproduce compares seeds of which some were trained to their end before. */
+static void test_accuracy_of_a_training_that_has_ended(void **state) {
+    heard h;
+    make_data();
+    vit_train_options o = training(&h, "./0.json");
+    train(&o);
+    const double top1 = h.top1;
+    h.top1 = NAN;
+    o.resume = o.overwrite = true;
+    train(&o);
+    assert_true(h.top1 >= top1 && h.top1 <= top1);
+}
+
 static void test_what_came_in_the_meantime_stays(void **state) {
     heard h;
     make_data();
@@ -507,6 +522,7 @@ int main(void) {
         IN_MEMORY(test_the_best_is_lost),
         IN_MEMORY(test_fewer_steps_than_there_are),
         IN_MEMORY(test_a_model_is_written_elsewhere),
+        IN_MEMORY(test_accuracy_of_a_training_that_has_ended),
         IN_MEMORY(test_what_came_in_the_meantime_stays),
         IN_MEMORY(test_nothing_is_replaced_unasked),
         IN_MEMORY(test_a_directory_that_vanishes_comes_again),

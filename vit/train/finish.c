@@ -118,6 +118,10 @@ static vit_status calibrate(vit_run *run, vit_error *error) {
         vit_score_records(&score, run->inference, &run->preset.config, &run->data, records,
                           run->loader.val, count, run->loader.table, SCORE_BATCH, error);
     if (status != VIT_OK) return status;
+    if (isnan(run->held_back.top1)) { /* resumed after its last step: no epoch ended since */
+        run->held_back.top1 = (double)score.correct / (double)count;
+        run->held_back.loss = score.loss;
+    }
     run->held_back.temperature =
         vit_temperature_fit(score.logits, records->labels, run->loader.val, count, classes);
     float *confidences = vit_alloc(count, sizeof *confidences);
