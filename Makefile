@@ -318,7 +318,7 @@ $(BUILD)/explain_%_html.c: scripts/embed-text vit/explain/page/%.html
 
 $(BUILD)/teaching_html.c: scripts/embed-text vit/teach/page/teaching.html
 	@mkdir -p $(@D)
-	scripts/embed-text vit_teaching_html vit/teach/page/teaching.html > $@
+	scripts/embed-text vit_few_shot_html vit/teach/page/teaching.html > $@
 
 $(BUILD)/imagenet.c: scripts/embed-text vit/weights/file/imagenet-1k.txt
 	@mkdir -p $(@D)
@@ -528,7 +528,7 @@ AT_LIB    = $(DESTDIR)$(LIBDIR)
 NAMES     = $(notdir $(PROGRAMS))
 # What a user of the library includes.
 HEADERS   = vit/vit.h vit/precision.h vit/cluster.h vit/tensors.h vit/maps.h vit/texts.h \
-  vit/teach.h vit/labels.h vit/words.h vit/reliance.h vit/reports.h
+  vit/few_shot.h vit/labels.h vit/zero_shot.h vit/reliance.h vit/reports.h
 AT_BASH   = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 AT_ZSH    = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 AT_FISH   = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d

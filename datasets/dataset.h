@@ -2,7 +2,7 @@
  * Fashion-MNIST, EMNIST and other sets of grey pictures), cifar.c (CIFAR-10, CIFAR-100), planes.c
  * (STL-10, SVHN), folder.c (a folder of pictures per class), shards/shards.c (pictures in tar
  * files), table.c (tables of pictures and texts), numpy.c and arrays.c (arrays in files and in
- * memory); digits.c, strips.c and numbers.c make sets that need no files or few. open.c chooses the
+ * memory); datasets/made makes sets that need no files or few. open.c chooses the
  * reader.
  *
  * A data set is immutable after opening and may be read from any thread.
@@ -128,14 +128,14 @@ typedef struct vit_dataset_options {
                                0: it is chosen */
     const char *trained_on; /* checksums of the data that the model to be tested was trained on
                                ("": unknown). Decides what the test is of data without parts: the
-                               pictures held back, if it was trained on these data, else all.
-                               NULL: always the pictures held back */
+                               validation pictures, if it was trained on these data, else all.
+                               NULL: always the validation pictures */
     /* Vocabularies of a model, for tables of texts; NULL: they are made of the training texts. */
     const vit_vocabulary *source_vocabulary, *target_vocabulary;
     bool finds_copies;          /* copies among the training pictures are looked for, and noted:
                                    vit_records' copies */
     bool empty_classes;         /* classes may have no training picture */
-    bool parts_are_classes;     /* classes may be called train, val or test, as parts are */
+    bool splits_are_classes;    /* classes may be called train, val or test, as parts are */
     const char *class_column;   /* the column of a table of pictures that names the classes; NULL:
                                    chosen by its name (docs/data.md). ARGUMENT for other data */
     bool learns;                /* the test part is learnt from, where `trained_on` makes all

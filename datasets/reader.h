@@ -209,7 +209,7 @@ vit_status vit_numpy_open(vit_dataset *out, const char *path, const vit_dataset_
 vit_status vit_numpy_parse(vit_dataset *out, const uint8_t *bytes, size_t size, const char *name,
                            const vit_dataset_options *options, vit_error *error);
 
-/* ---- digits.c ---- */
+/* ---- datasets/made/digits.c ---- */
 
 /* Whether the name is "digits" or begins with "digits:". */
 bool vit_digits_is(const char *name);
@@ -218,7 +218,7 @@ bool vit_digits_is(const char *name);
  * first of them the same; 2,000 for testing. */
 vit_status vit_digits_open(vit_dataset *out, const char *name, unsigned parts, vit_error *error);
 
-/* ---- medley.c ---- */
+/* ---- datasets/made/medley.c ---- */
 
 /* Whether the name is "medley". */
 bool vit_medley_is(const char *name);
@@ -230,7 +230,7 @@ vit_status vit_medley_open(vit_dataset *out, const vit_dataset_options *options,
 
 extern const vit_reader vit_reader_labels, vit_reader_pairs;
 
-/* ---- strips.c ---- */
+/* ---- datasets/made/strips.c ---- */
 
 /* Whether the name is "strips" or "drawn-strips", with nothing, ":LANGUAGE" or ":N" after it: rows
  * of two to six digits, or of N, which are pictures of MNIST or drawn; their answers are the
@@ -241,7 +241,7 @@ bool vit_strips_is(const char *name);
 vit_status vit_strips_open(vit_dataset *out, const char *name, const vit_dataset_options *options,
                            vit_error *error);
 
-/* ---- numbers.c ---- */
+/* ---- datasets/made/numbers.c ---- */
 
 /* Whether the name begins with "numbers:". "numbers:A-B" is numbers below a million in words of
  * language A, to be translated to B; "numbers:B" is the words in B alone, for a language model. */

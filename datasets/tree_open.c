@@ -275,8 +275,9 @@ static vit_status check_parts(const vit_tree *tree, const left_out *l, const cha
     const bool is_learnt = o->learns && tree->is_shared_out && !is_wanted;
     if ((is_wanted || is_learnt) && tree->has_train) {
         const vit_tree_part *part = is_learnt ? &tree->test : &tree->train;
-        vit_status status =
-            o->parts_are_classes || tree->shards ? VIT_OK : vit_tree_check_names(tree, path, error);
+        vit_status status = o->splits_are_classes || tree->shards
+                                ? VIT_OK
+                                : vit_tree_check_names(tree, path, error);
         return status == VIT_OK ? check_classes(tree, part, l, path, o->empty_classes, error)
                                 : status;
     }

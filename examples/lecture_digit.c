@@ -1,6 +1,6 @@
 /* Every matrix of the lecture's network for a drawn digit, forward, backward and of a step of AdamW
  * at learning rate 0.001: the block, the pass, the symbol, the shape, and the SHA-256 of the
- * numbers, which docs/lecture.html shows, too.
+ * numbers, which the page of `make lecture` shows, too.
  *
  * usage: lecture_digit MODEL [NUMBER]      a model of the preset "lecture"; NUMBER 0, 1, 2, ...
  */

@@ -11,7 +11,7 @@ import textwrap
 HERE = pathlib.Path(__file__).resolve().parent
 HEADERS = [HERE.parent / "vit" / name
            for name in ("precision.h", "vit.h", "cluster.h", "tensors.h", "maps.h", "texts.h",
-                        "teach.h", "labels.h", "words.h", "reliance.h", "reports.h")]
+                        "few_shot.h", "labels.h", "zero_shot.h", "reliance.h", "reports.h")]
 OUT = HERE / "vit" / "_api.py"
 NAMES = HERE.parent / "tests" / "api" / "functions.inc"
 

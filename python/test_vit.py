@@ -382,7 +382,7 @@ class TestVit(unittest.TestCase):
     def test_words(self):
         fixtures = pathlib.Path(__file__).parent.parent / "tests/fixtures"
         clip, picture = fixtures / "words/clip", fixtures / "published/picture.png"
-        words, labels = vit.Words(clip), ["cat", "a dog, a red bus", "house.no"]
+        words, labels = vit.TextEncoder(clip), ["cat", "a dog, a red bus", "house.no"]
         rows = words.embed(labels, unit=True)
         self.assertEqual(rows.shape, (3, words.features))
         self.assertEqual(words.embed(labels[1], unit=True).tobytes(), rows[1].tobytes())
@@ -394,7 +394,7 @@ class TestVit(unittest.TestCase):
         photos, alone = (vit.Model(clip, labels=labels, templates=t).logits(picture)
                          for t in ("a photo of a {}", ["{}"]))
         self.assertNotEqual(photos.tobytes(), alone.tobytes())
-        for wrong in (lambda: words.embed("word " * 90), lambda: vit.Words("mnist.safetensors"),
+        for wrong in (lambda: words.embed("word " * 90), lambda: vit.TextEncoder("mnist.safetensors"),
                       lambda: vit.Model(clip, labels=["cat", "cat"]),
                       lambda: vit.Model("mnist", templates="a {}")):
             self.assertRaises(vit.Error, wrong)
@@ -403,7 +403,7 @@ class TestVit(unittest.TestCase):
 
     def test_copies_and_pickles(self):
         for one, use in ((vit.Model(), lambda m: m.logits(NINE).tobytes()),
-                         (vit.Words(CLIP), lambda w: w.embed("a cat").tobytes())):
+                         (vit.TextEncoder(CLIP), lambda w: w.embed("a cat").tobytes())):
             want = use(one)
             copies = [copy.copy(one), copy.deepcopy({"it": one})["it"]]
             del one
@@ -417,7 +417,7 @@ class TestVit(unittest.TestCase):
 
     def test_nothing_is_said_at_exit(self):
         source = ("import vit, builtins\nclass Ring: pass\nring = Ring()\nring.ring = ring\n"
-                  f"ring.held = builtins.held = [vit.Model(), vit.Words({str(CLIP)!r})]\n")
+                  f"ring.held = builtins.held = [vit.Model(), vit.TextEncoder({str(CLIP)!r})]\n")
         done = subprocess.run([sys.executable, "-c", source], cwd=HERE, capture_output=True,
                               text=True)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
@@ -425,7 +425,7 @@ class TestVit(unittest.TestCase):
     def test_wrong_types_are_refused(self):
         array, model = np.zeros((28, 28), np.uint8), self.model
         for wrong in (lambda: vit.train("digits", cluster=True),
-                      lambda: vit.train("digits", user=7), lambda: vit.Words(None),
+                      lambda: vit.train("digits", user=7), lambda: vit.TextEncoder(None),
                       lambda: vit.teach("mnist", [array]),
                       lambda: vit.teach("mnist", {1: [array], "b": [array]}),
                       lambda: vit.teach("mnist", {"a": None, "b": [array]}),

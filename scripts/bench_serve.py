@@ -212,7 +212,7 @@ def main():
                 [BUILD + "/bin/vit-bench", "infer", "--image", "224", "--channels", "3", "--patch",
                  "16", "--dim", "768", "--depth", "12", "--heads", "12", "--mlp", "3072",
                  "--classes", "1000", "--batch", "64", "--json"], capture_output=True, text=True)
-            print("\nvit-bench infer, batches of 64: %.1f pictures/s" %
+            print("\nvit-bench infer, batches of 64: %.1f images/s" %
                   json.loads(line.stdout)["images_per_second"])
     if options.write:
         write("On %s, %d threads; %g s each." % (processor(), os.cpu_count(), options.seconds))

@@ -5,7 +5,7 @@ usage: [BUILD=build] scripts/evaluate
 Measures every model of models/ on the test pictures of the data it was trained on (its recipe
 names it), which vit-evaluate finds in $VIT_DATA or in data/; scripts/fetch-data downloads them.
 When all were measured, writes
-  docs/accuracy.md   a row a model, and the commonest mistakes
+  docs/accuracy.md   a row a model
   models/NAME.md     its last part: what vit-evaluate says, with every class and how often answers
                      of a probability were right; what stands before it is written by hand
   models/NAME.json   what vit-classify --list says of it (docs/formats.md)
@@ -40,16 +40,7 @@ def row(name, architecture, data, m):
     return (f"| [{name}](../models/{name}.md) | {architecture} | "
             f"{m['images']:,} of {data} | {m['top1']:.2%} | "
             f"{m['top5']:.2%} | {m['loss']:.4f} | {m['ece']:.2%} | {m['brier']:.4f} | "
-            f"{m['unsure']}, {m['unsure_wrong']} |").replace("%", " %")
-
-
-def mistakes(name, m):
-    """The ten pairs of classes that are mistaken most often."""
-    labels = [c["label"] for c in m["per_class"]]
-    pairs = [(-count, i, j) for i, counts in enumerate(m["confusion"])
-             for j, count in enumerate(counts) if i != j and count > 0]
-    return f"| {name} | " + ", ".join(f"{labels[i]} for {labels[j]}: {-n}"
-                                     for n, i, j in sorted(pairs)[:10]) + " |"
+            f"{m['below_threshold']}, {m['below_threshold_wrong']} |").replace("%", " %")
 
 
 def card(path, command, said):
@@ -68,7 +59,7 @@ def main():
         sys.exit(f"evaluate: unexpected '{sys.argv[1]}' (see scripts/evaluate --help)")
     if not (PROGRAMS / "vit-evaluate").exists():
         sys.exit("evaluate: run make first")
-    rows, wrong, files = [], [], {}
+    rows, files = [], {}
     listed = [json.loads(line) for line in
               run("vit-classify", "--list", "--json").splitlines()]
     architectures = {model["name"]: model["architecture"] for model in listed}
@@ -76,9 +67,8 @@ def main():
         name, model = path.stem, str(path.relative_to(ROOT))
         data = json.loads(run("vit-info", "--json", model))["recipe"]["data"]
         options = ["--model", model, "--data", data]
-        m = json.loads(run("vit-evaluate", *options, "--json", "--confusion"))
+        m = json.loads(run("vit-evaluate", *options, "--json"))
         rows.append(row(name, architectures[name], data, m))
-        wrong.append(mistakes(name, m))
         files[path.with_suffix(".md")] = card(path.with_suffix(".md"),
                                               "vit-evaluate " + " ".join(options),
                                               run("vit-evaluate", *options))
@@ -92,11 +82,9 @@ def main():
         f"Machine: {machine()}. Program: {run('vit-evaluate', '--version').strip()}.", "",
         "| model | architecture | test set | right (top-1) | among the five likeliest (top-5) | "
         "loss: mean "
-        "cross-entropy | expected calibration error, 15 bins | Brier score | unsure answers, wrong "
-        "among them |",
-        "|---|---|---|---|---|---|---|---|---|", *rows, "",
-        "The commonest mistakes, ten pairs of classes at most: a class taken for another, and how "
-        "many pictures:", "", "| model | mistakes |", "|---|---|", *wrong, ""])
+        "cross-entropy | expected calibration error, 15 bins | Brier score | answers below the "
+        "confidence threshold, wrong among them |",
+        "|---|---|---|---|---|---|---|---|---|", *rows, ""])
     for path, text in files.items():
         path.write_text(text, encoding="utf-8")
     print(files[ROOT / "docs/accuracy.md"], end="")

@@ -29,7 +29,7 @@ BATCH = 32
 TASKS = {"numbers": ("numbers:en-de", 200000, 1), "strips": ("strips", 60000, 3)}
 SIZES = {"strips": dict(dim=128, depth=2, decoder=2, heads=4, mlp=256),
          "numbers": dict(dim=96, depth=2, decoder=2, heads=4, mlp=192)}
-FIGURES = "scripts/bench/results/foil.json"
+FIGURES = "build/foil.json"
 EVALUATED, OF_A_LENGTH = 500, 100
 MARKS = 5  # of a curve
 

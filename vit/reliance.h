@@ -2,8 +2,8 @@
  * that is chosen beforehand (split conformal prediction; Vovk, Gammerman, Shafer: Algorithmic
  * Learning in a Random World; Angelopoulos, Bates: A Gentle Introduction to Conformal Prediction).
  *
- *     vit_calibration_new(&calibration, model, &options, &error);       once, with labelled
- * pictures vit_calibration_save(calibration, "model.calibration", &error);
+ *     vit_calibration_new(&calibration, model, &options, &error); (once, with labelled pictures)
+ *     vit_calibration_save(calibration, "model.calibration", &error);
  *
  *     vit_calibration_load(&calibration, "model.calibration", model, session, &error);
  *     vit_set_rule_new(&rule, calibration, &(vit_set_options){.coverage = .95}, &error);

@@ -44,7 +44,7 @@ typedef struct vit_log_summary {
     char *recipe;
     uint64_t seed;               /* 0 without a recipe */
     uint64_t step, steps;        /* done, and of the whole schedule */
-    double best_top1, last_top1; /* of the held-back pictures: best epoch, last epoch */
+    double best_top1, last_top1; /* of the validation pictures: best epoch, last epoch */
     double test_top1;
 } vit_log_summary;
 /* *out is freed by vit_log_summary_clear. FORMAT, naming the line, for what is no log. */

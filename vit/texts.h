@@ -22,12 +22,13 @@ extern "C" {
 #endif
 
 /* When a beam search that has `beams` finished texts ends: Hugging Face's early_stopping. */
-typedef enum vit_stop {
-    VIT_STOP_USUAL, /* when no unfinished text would be better at its present length: false */
-    VIT_STOP_EARLY, /* at once: true */
-    VIT_STOP_SURE,  /* when none could be better at the greatest length either: "never" */
-    VIT_STOP_COUNT,
-} vit_stop;
+typedef enum vit_early_stopping {
+    VIT_EARLY_STOPPING_FALSE, /* when no unfinished text would be better at its present length:
+                                 false */
+    VIT_EARLY_STOPPING_TRUE,  /* at once: true */
+    VIT_EARLY_STOPPING_NEVER, /* when none could be better at the greatest length either: "never" */
+    VIT_EARLY_STOPPING_COUNT,
+} vit_early_stopping;
 
 /* What a model takes and what it answers with. */
 typedef struct vit_text_info {
@@ -36,7 +37,7 @@ typedef struct vit_text_info {
     /* How it writes unless vit_text_options say otherwise; the fields mean the same there: */
     size_t beams, length, no_repeat;
     double length_penalty;
-    vit_stop stop;
+    vit_early_stopping early_stopping;
     size_t tokens; /* size of the tokenizer published with it; 0: it has a vocabulary of its own */
 } vit_text_info;
 
@@ -60,8 +61,8 @@ typedef struct vit_text_options {
     vit_bf16 bf16; /* as in vit_session_options */
     size_t beams;  /* 0: the model's; 1: greedy */
     size_t length; /* most tokens, counting the start token; 0: the model's */
-    /* for beams: a score is the sum of log p / tokens^length_penalty; and a vit_stop */
-    vit_optional length_penalty, stop;
+    /* for beams: a score is the sum of log p / tokens^length_penalty; and a vit_early_stopping */
+    vit_optional length_penalty, early_stopping;
     vit_optional no_repeat; /* no sequence of this many tokens occurs twice; 0: it may */
     bool sample;        /* draw the next token at random: softmax(logits / temperature) of the top_k
                            likeliest */

@@ -22,7 +22,7 @@
  *     is changed; the host's locale, OpenMP settings, floating-point mode and raised exceptions are
  *     as they were when a call returns. Callbacks run in the library's mode, and must return.
  *   - Wherever a function takes `options`, NULL means the same as a structure of zeros. A field of
- * 0, NULL or false is not given; where 0 can be meant, the field is a vit_optional.
+ *     0, NULL or false is not given; where 0 can be meant, the field is a vit_optional.
  *   - What `vit_x_new` or `vit_x_load` makes is freed by `vit_x_free`, which accepts NULL, as
  *     `vit_x_clear` does. Returned strings belong to the object they came from.
  *   - Models are immutable after loading and may be shared between threads; a session (scratch
@@ -115,35 +115,38 @@ typedef struct vit_model_info {
     const char *recipe;        /* how it was trained, or where it comes from, JSON; or "{}" */
     double temperature; /* its probabilities are softmax(logits / temperature); fitted on pictures
                            held back from training; 1 where the model has none */
-    double threshold;   /* answers with a lower probability count as unsure: one in a hundred of the
-                           held-back pictures got such an answer. 0 where the model has none */
+    double threshold; /* answers with a lower probability are below the confidence threshold: one in
+                         a hundred of the validation pictures got such an answer. 0 where the model
+                         has none */
     vit_scoring scoring;     /* SOFTMAX unless a published config says otherwise ("problem_type") */
     vit_precision precision; /* of a session in F32: INT8 if the weights are in 8 bits */
 } vit_model_info;
 
 /* Which side of a picture is up. A camera that is held upright stores its pictures on their side
  * and writes into them how to turn them: into EXIF data or XMP. */
-typedef enum vit_turn {
-    VIT_TURN_MODEL, /* as the model's preprocessing says: models of this library turn pictures of
-                       people's, Hugging Face's all, as its pipeline() does; timm's none */
-    VIT_TURN_EXIF,  /* every picture is turned as it says, first of all */
-    VIT_TURN_NEVER, /* pictures are taken as they are stored */
-    VIT_TURN_COUNT,
-} vit_turn;
+typedef enum vit_orientation {
+    VIT_ORIENTATION_MODEL, /* as the model's preprocessing says: models of this library turn
+                       pictures of people's, Hugging Face's all, as its pipeline() does; timm's none
+                     */
+    VIT_ORIENTATION_EXIF,  /* every picture is turned as it says, first of all */
+    VIT_ORIENTATION_NEVER, /* pictures are taken as they are stored */
+    VIT_ORIENTATION_COUNT,
+} vit_orientation;
 
 /* How to open a model. Zero the structure, then set what you need. */
 typedef struct vit_model_options {
-    const char *config; /* for published weights: the path of their config, in place of the
-                           config.json beside them */
-    const char *as;     /* for published weights that libraries answer differently: "timm", "hf",
-                           "meta", ...; NULL: as their own library */
-    const char *labels; /* class names in place of the model's own: a text file with one name a
-                           line, a JSON file (a list, or {"0": name, ...}), or "imagenet-1k" */
+    const char *config;  /* for published weights: the path of their config, in place of the
+                            config.json beside them */
+    const char *emulate; /* for published weights that libraries answer differently: "timm", "hf",
+                       "meta", ...; NULL: as their own library */
+    const char *labels;  /* class names in place of the model's own: a text file with one name a
+                            line, a JSON file (a list, or {"0": name, ...}), or "imagenet-1k" */
     /* the network's input; 0: the model's own. Positions are resampled; the preprocessing keeps
      * taking the same share of the picture (docs/formats.md) */
     size_t height, width;
-    vit_turn turn;   /* changes the model's preprocessing: whether it has "orient" */
-    const char *cpu; /* as in vit_session_options; changes no byte */
+    vit_orientation
+        exif_orientation; /* changes the model's preprocessing: whether it has "orient" */
+    const char *cpu;      /* as in vit_session_options; changes no byte */
     /* Of sessions. F32 allows all: the first session in another one makes a rounded copy of the
      * weights, which later ones share. BF16, INT8: weights are rounded as they are read, and take a
      * half or a quarter; a session in F32 is then refused, or in INT8, too. Of a file of 8-bit
@@ -176,8 +179,8 @@ VIT_API const char *vit_model_label(const vit_model *model, size_t index);
 /* ---- conversion ----------------------------------------------------------------------------- */
 
 typedef struct vit_convert_options {
-    const char *in;                   /* the model to read: a path as for vit_model_load */
-    const char *config, *as, *labels; /* as in vit_model_options */
+    const char *in;                        /* the model to read: a path as for vit_model_load */
+    const char *config, *emulate, *labels; /* as in vit_model_options */
     const char *out;    /* without a layout, or for "onnx" with a name that ends in ".onnx": a file,
                            which is replaced; otherwise a directory, which must not exist yet */
     const char *layout; /* "timm", "hf", "torchvision", "npz", "onnx", "pytorch"; NULL: our file */
@@ -405,9 +408,10 @@ typedef struct vit_evaluation {
     size_t *confusion; /* [classes][classes]: rows are the true class, columns the answer */
     /* Of the model's probabilities, at its temperature: */
     double temperature;
-    double ece;                  /* expected calibration error over the bins below, 0..1 */
-    size_t unsure, unsure_wrong; /* answers of a probability below the model's threshold, and how
-                                    many of these are wrong; 0 for a model without one */
+    double ece; /* expected calibration error over the bins below, 0..1 */
+    size_t below_threshold,
+        below_threshold_wrong; /* answers of a probability below the model's threshold, and how
+                many of these are wrong; 0 for a model without one */
     double brier; /* mean over pictures of the sum over classes of (probability - truth)^2, 0..2 */
     vit_reliability bins[VIT_BINS]; /* by probability of the answer */
     double sequences_right, tokens_right, edit_distance,
@@ -437,7 +441,7 @@ VIT_API uint8_t vit_draw_digit(uint8_t *pixels, uint64_t seed, uint32_t index);
 typedef enum vit_event_kind {
     VIT_EVENT_START, /* what will be done: steps, batch, model, ... */
     VIT_EVENT_STEP,  /* some steps were done: a few times a second at most, and after the last */
-    VIT_EVENT_EPOCH, /* an epoch ended, and the held-back pictures were classified */
+    VIT_EVENT_EPOCH, /* an epoch ended, and the validation pictures were classified */
     VIT_EVENT_CHECKPOINT, /* a checkpoint was written (`path`) */
     VIT_EVENT_NOTE,       /* something the user should know (`text`) */
     VIT_EVENT_DONE,       /* the model was written (`path`) and tested */
@@ -458,7 +462,7 @@ typedef struct vit_event {
     double grad_norm;          /* mean norm of the gradient before clipping, likewise */
     double lr;                 /* learning rate of the last step */
     uint64_t mean_over;        /* POINT: loss, grad_norm and lr are means over so many steps */
-    double val_top1, val_loss; /* of the held-back pictures; NaN: not measured */
+    double val_top1, val_loss; /* of the validation pictures; NaN: not measured */
     double test_top1;          /* DONE: fraction 0..1; NaN: the data has no test set */
     double images_per_second;  /* while training, without evaluation */
     double seconds, seconds_left;
@@ -505,9 +509,9 @@ typedef struct vit_train_options {
                            is stopped; or NULL */
     bool overwrite;     /* replace a model at `out`, and checkpoints, that another training made;
                            otherwise they are refused: VIT_ERROR_MISMATCH */
-    bool keep_best;     /* keep the weights of the epoch with the best top-1 on held-back pictures;
+    bool keep_best;     /* keep the weights of the epoch with the best top-1 on validation pictures;
                            where equal, with the lowest loss */
-    size_t patience; /* epochs without improvement on held-back pictures to stop after; 0: never */
+    size_t patience; /* epochs without improvement on validation pictures to stop after; 0: never */
     /* How long to train: set at most one of epochs, steps and minutes. All 0: the preset's epochs.
      */
     double epochs;
@@ -515,11 +519,11 @@ typedef struct vit_train_options {
                                        (0: the same number) */
     double minutes;                 /* the whole call takes at most minutes + 0.5 */
     size_t batch;                   /* 0: the preset's */
-    size_t accumulate; /* batches per step, whose gradients are added up as if they were one larger
-                          batch; 0: 1 */
-    double lr;         /* 0: the preset's */
-    size_t freeze;     /* with init: this many of the first blocks, and what comes before them, keep
-                          their weights; 0: the preset's */
+    size_t gradient_accumulation; /* batches per step, whose gradients are added up as if they were
+                          one larger batch; 0: 1 */
+    double lr;                    /* 0: the preset's */
+    size_t freeze; /* with init: this many of the first blocks, and what comes before them, keep
+                      their weights; 0: the preset's */
     double layer_decay; /* X: block i, from 0, learns at rate lr X^(depth - i), and what comes
                            before the blocks at lr X^(depth + 1); 0: the preset's (1) */
     const char *
@@ -527,14 +531,14 @@ typedef struct vit_train_options {
     /* training pictures to hold back: how many, or below 1 their share. Not given: the preset's, or
      * a tenth of them but 1,000 at most. The temperature is fitted on them */
     vit_optional val;
-    bool empty_classes;     /* allow classes without a training picture */
-    bool parts_are_classes; /* allow classes called train, val or test, or with such folders */
+    bool empty_classes;      /* allow classes without a training picture */
+    bool splits_are_classes; /* allow classes called train, val or test, or with such folders */
     uint64_t seed;
-    int threads;    /* 0: OMP_NUM_THREADS where it is set, else as many as the process may use; does
-                       not affect the result */
-    bool recompute; /* keep only each block's input for the backward pass and compute the rest
-                       again: less memory, more time, the same result */
-    const char *cpu;         /* as in vit_session_options; does not affect a float32 result */
+    int threads; /* 0: OMP_NUM_THREADS where it is set, else as many as the process may use; does
+                    not affect the result */
+    bool activation_checkpointing; /* keep only each block's input for the backward pass and compute
+                       the rest again: less memory, more time, the same result */
+    const char *cpu;               /* as in vit_session_options; does not affect a float32 result */
     vit_precision precision; /* F32: the preset's, which "precision=f32" in `set` overrides; of
                                 BF16, "arithmetic=pairs" or "arithmetic=tiles" chooses vit_bf16 */
     vit_callback *callback;

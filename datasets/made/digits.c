@@ -1,5 +1,5 @@
-/* Drawn digits like MNIST's (ink.h). A picture is a function of (seed, index), to the byte, on
- * every machine.
+/* Drawn digits like MNIST's (vit/image/digit/ink.h). A picture is a function of (seed, index), to
+ * the byte, on every machine.
  */
 #include "datasets/made/pen.h"
 #include "datasets/reader.h"

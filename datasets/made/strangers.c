@@ -1,6 +1,7 @@
 /* Pictures that are no digits: letters and signs, figures, scribbles and textures, drawn like
- * MNIST's digits (ink.h), so that a network can learn to be unsure of them. Letters that look like
- * a digit are left out (B, D, G, I, O, S, Z, b, g, i, l, o, q, s, y, z), and so are rings.
+ * MNIST's digits (vit/image/digit/ink.h), so that a network can learn to be unsure of them. Letters
+ * that look like a digit are left out (B, D, G, I, O, S, Z, b, g, i, l, o, q, s, y, z), and so are
+ * rings.
  */
 #include "datasets/made/pen.h"
 #include "datasets/reader.h"

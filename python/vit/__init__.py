@@ -33,15 +33,15 @@ import numpy as np
 from . import _api
 from ._library import (_HERE, _SOURCE, Error, Owner, _available, _check, _choose, _floats, _lib,
                        _options, _text)
-from ._words import Words, _as_file, _as_texts, _templates_of
+from ._text_encoder import TextEncoder, _as_file, _as_texts, _templates_of
 
-__all__ = ["Answer", "Error", "Evaluation", "LabelEvaluation", "Model", "Words", "evaluate",
+__all__ = ["Answer", "Error", "Evaluation", "LabelEvaluation", "Model", "TextEncoder", "evaluate",
            "evaluate_labels", "reteach", "teach", "train"]
 __version__ = _api.VERSION
 
 Picture = Union[str, os.PathLike, bytes, np.ndarray, "PIL.Image.Image"]  # noqa: F821
 
-_TURNS = {"model": _api.VIT_TURN_MODEL, "exif": _api.VIT_TURN_EXIF, "never": _api.VIT_TURN_NEVER}
+_ORIENTATIONS = {"model": _api.VIT_ORIENTATION_MODEL, "exif": _api.VIT_ORIENTATION_EXIF, "never": _api.VIT_ORIENTATION_NEVER}
 _SPLITS = {"test": _api.VIT_SPLIT_TEST, "train": _api.VIT_SPLIT_TRAIN, "val": _api.VIT_SPLIT_VAL}
 _EVENTS = {value: name[len("VIT_EVENT_"):].lower() for name, value in vars(_api).items()
            if name.startswith("VIT_EVENT_")}
@@ -139,13 +139,13 @@ class Model(Owner):
         with _as_file(labels) as names:
             options = _options(_api.vit_model_options, config=config, labels=names, height=height,
                                width=width,
-                               turn=_choose(_TURNS, exif_orientation, "exif_orientation"),
+                               exif_orientation=_choose(_ORIENTATIONS, exif_orientation, "exif_orientation"),
                                precision=precision, threads=threads)
             if isinstance(model, bytes):
                 status = _lib.vit_model_load_memory(handle, model, len(model), b"a model in memory",
                                                     options, error)
             else:
-                status = _lib.vit_model_load_words(handle, _text(_find(model)), options, texts,
+                status = _lib.vit_model_load_zero_shot(handle, _text(_find(model)), options, texts,
                                                    len(texts), error)
         _check(status, error)
         self._open(handle, threads, precision)
@@ -495,24 +495,24 @@ def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "r
                         f"a data set, not {type(classes).__name__}")
     network = model if isinstance(model, Model) else Model(model, threads=threads)
     teaching, error = ctypes.c_void_p(), _api.vit_error()
-    options = _options(_api.vit_teach_options, head=head, views=views, balance=balance,
+    options = _options(_api.vit_few_shot_options, head=head, views=views, balance=balance,
                        threads=threads, class_column=class_column,
                        keep_lessons=lessons is not None)
-    _check(_lib.vit_teaching_new(teaching, network._model, options, error), error)
+    _check(_lib.vit_few_shot_new(teaching, network._model, options, error), error)
     try:
         if isinstance(classes, (str, os.PathLike)):
-            _check(_lib.vit_teaching_add_data(teaching, _text(classes, "classes"), None,
+            _check(_lib.vit_few_shot_add_data(teaching, _text(classes, "classes"), None,
                                               _api.vit_note(), None, error), error)
         else:
             for name, pictures in classes.items():
                 listed = pictures if network._are_several(pictures) else [pictures]
                 _add_taught(teaching, network, name, listed, lessons is not None)
         if lessons is not None:
-            _check(_lib.vit_teaching_save_lessons(teaching, _text(lessons, "lessons"), error),
+            _check(_lib.vit_few_shot_save_lessons(teaching, _text(lessons, "lessons"), error),
                    error)
         return _learn(teaching, threads, out, backbone)
     finally:
-        _lib.vit_teaching_free(teaching)
+        _lib.vit_few_shot_free(teaching)
 
 
 def reteach(model: Union[Model, str, os.PathLike], lessons: Union[str, os.PathLike], *,
@@ -528,25 +528,25 @@ def reteach(model: Union[Model, str, os.PathLike], lessons: Union[str, os.PathLi
         raise TypeError("forget is a list of pictures, not one")
     network = model if isinstance(model, Model) else Model(model, threads=threads)
     teaching, error, index = ctypes.c_void_p(), _api.vit_error(), ctypes.c_size_t()
-    options = _options(_api.vit_teach_options, threads=threads, keep_lessons=True)
-    _check(_lib.vit_teaching_new(teaching, network._model, options, error), error)
+    options = _options(_api.vit_few_shot_options, threads=threads, keep_lessons=True)
+    _check(_lib.vit_few_shot_new(teaching, network._model, options, error), error)
     try:
-        _check(_lib.vit_teaching_load_lessons(teaching, _text(lessons, "lessons"), error), error)
+        _check(_lib.vit_few_shot_load_lessons(teaching, _text(lessons, "lessons"), error), error)
         for name in forget:
-            _check(_lib.vit_teaching_find(index, teaching, _text(name, "forget"), error), error)
-            _check(_lib.vit_teaching_forget(teaching, index, error), error)
+            _check(_lib.vit_few_shot_find(index, teaching, _text(name, "forget"), error), error)
+            _check(_lib.vit_few_shot_forget(teaching, index, error), error)
         for name, label in (relabel or {}).items():
-            _check(_lib.vit_teaching_find(index, teaching, _text(name, "relabel"), error), error)
-            _check(_lib.vit_teaching_correct(teaching, index, _text(label, "a class"), error),
+            _check(_lib.vit_few_shot_find(index, teaching, _text(name, "relabel"), error), error)
+            _check(_lib.vit_few_shot_correct(teaching, index, _text(label, "a class"), error),
                    error)
         for name, pictures in (add or {}).items():
             listed = pictures if isinstance(pictures, (list, tuple)) else [pictures]
             _add_taught(teaching, network, name, listed, True)
         taught = _learn(teaching, threads, out, backbone)
-        _check(_lib.vit_teaching_save_lessons(teaching, _text(lessons, "lessons"), error), error)
+        _check(_lib.vit_few_shot_save_lessons(teaching, _text(lessons, "lessons"), error), error)
         return taught
     finally:
-        _lib.vit_teaching_free(teaching)
+        _lib.vit_few_shot_free(teaching)
 
 
 def _add_taught(teaching: Any, network: Model, name: Any, pictures: Any, files: bool) -> None:
@@ -557,21 +557,21 @@ def _add_taught(teaching: Any, network: Model, name: Any, pictures: Any, files: 
                             f"{type(picture).__name__}")
     kept = [network._opened(picture) for picture in pictures]
     kept = [np.ascontiguousarray(p) if isinstance(p, np.ndarray) else p for p in kept]
-    _check(_lib.vit_teaching_add(teaching, _text(name, "a class"), Model._given(kept), len(kept),
+    _check(_lib.vit_few_shot_add(teaching, _text(name, "a class"), Model._given(kept), len(kept),
                                  None, error), error)
 
 
 def _learn(teaching: Any, threads: int, out: Any, backbone: Any) -> Model:
     """What a teaching makes of its pictures, and its files."""
     handle, error = ctypes.c_void_p(), _api.vit_error()
-    _check(_lib.vit_teaching_learn(teaching, None, error), error)
-    learnt = json.loads(_lib.vit_teaching_json(teaching))
+    _check(_lib.vit_few_shot_learn(teaching, None, error), error)
+    learnt = json.loads(_lib.vit_few_shot_json(teaching))
     if out is not None and backbone is None:
-        _check(_lib.vit_teaching_save(teaching, _text(out, "out"), error), error)
+        _check(_lib.vit_few_shot_save(teaching, _text(out, "out"), error), error)
     elif out is not None:
-        _check(_lib.vit_teaching_save_head(teaching, _text(out, "out"),
+        _check(_lib.vit_few_shot_save_head(teaching, _text(out, "out"),
                                            _text(backbone, "backbone"), error), error)
-    _check(_lib.vit_teaching_model(handle, teaching, error), error)
+    _check(_lib.vit_few_shot_model(handle, teaching, error), error)
     taught = Model.__new__(Model)
     taught._open(handle, threads, "f32")
     taught.learnt = learnt

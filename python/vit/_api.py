@@ -25,10 +25,10 @@ VIT_SCORING_SOFTMAX = 0
 VIT_SCORING_SIGMOID = 1
 VIT_SCORING_NONE = 2
 VIT_SCORING_COUNT = 3
-VIT_TURN_MODEL = 0
-VIT_TURN_EXIF = 1
-VIT_TURN_NEVER = 2
-VIT_TURN_COUNT = 3
+VIT_ORIENTATION_MODEL = 0
+VIT_ORIENTATION_EXIF = 1
+VIT_ORIENTATION_NEVER = 2
+VIT_ORIENTATION_COUNT = 3
 VIT_SPLIT_TEST = 0
 VIT_SPLIT_TRAIN = 1
 VIT_SPLIT_VAL = 2
@@ -61,10 +61,10 @@ VIT_FUSE_MEAN = 0
 VIT_FUSE_MAX = 1
 VIT_FUSE_MIN = 2
 VIT_FUSE_COUNT = 3
-VIT_STOP_USUAL = 0
-VIT_STOP_EARLY = 1
-VIT_STOP_SURE = 2
-VIT_STOP_COUNT = 3
+VIT_EARLY_STOPPING_FALSE = 0
+VIT_EARLY_STOPPING_TRUE = 1
+VIT_EARLY_STOPPING_NEVER = 2
+VIT_EARLY_STOPPING_COUNT = 3
 VIT_CONFORMAL_LAC = 0
 VIT_CONFORMAL_APS = 1
 VIT_CONFORMAL_RAPS = 2
@@ -74,7 +74,7 @@ vit_note = CFUNCTYPE(None, c_char_p, c_void_p)
 
 vit_map_callback = CFUNCTYPE(c_bool, c_void_p)
 
-vit_teach_callback = CFUNCTYPE(c_bool, c_void_p)
+vit_few_shot_callback = CFUNCTYPE(c_bool, c_void_p)
 
 
 class vit_error(Structure):
@@ -124,11 +124,11 @@ class vit_model_info(Structure):
 class vit_model_options(Structure):
     _fields_ = [
         ("config", c_char_p),
-        ("as", c_char_p),
+        ("emulate", c_char_p),
         ("labels", c_char_p),
         ("height", c_size_t),
         ("width", c_size_t),
-        ("turn", c_int),
+        ("exif_orientation", c_int),
         ("cpu", c_char_p),
         ("precision", c_int),
         ("bf16", c_int),
@@ -141,7 +141,7 @@ class vit_convert_options(Structure):
     _fields_ = [
         ("in", c_char_p),
         ("config", c_char_p),
-        ("as", c_char_p),
+        ("emulate", c_char_p),
         ("labels", c_char_p),
         ("out", c_char_p),
         ("layout", c_char_p),
@@ -266,8 +266,8 @@ class vit_evaluation(Structure):
         ("confusion", POINTER(c_size_t)),
         ("temperature", c_double),
         ("ece", c_double),
-        ("unsure", c_size_t),
-        ("unsure_wrong", c_size_t),
+        ("below_threshold", c_size_t),
+        ("below_threshold_wrong", c_size_t),
         ("brier", c_double),
         ("bins", vit_reliability * 15),
         ("sequences_right", c_double),
@@ -349,17 +349,17 @@ class vit_train_options(Structure):
         ("schedule_steps", c_uint64),
         ("minutes", c_double),
         ("batch", c_size_t),
-        ("accumulate", c_size_t),
+        ("gradient_accumulation", c_size_t),
         ("lr", c_double),
         ("freeze", c_size_t),
         ("layer_decay", c_double),
         ("teacher", c_char_p),
         ("val", vit_optional),
         ("empty_classes", c_bool),
-        ("parts_are_classes", c_bool),
+        ("splits_are_classes", c_bool),
         ("seed", c_uint64),
         ("threads", c_int),
-        ("recompute", c_bool),
+        ("activation_checkpointing", c_bool),
         ("cpu", c_char_p),
         ("precision", c_int),
         ("callback", vit_callback),
@@ -509,7 +509,7 @@ class vit_text_info(Structure):
         ("length", c_size_t),
         ("no_repeat", c_size_t),
         ("length_penalty", c_double),
-        ("stop", c_int),
+        ("early_stopping", c_int),
         ("tokens", c_size_t),
     ]
 
@@ -523,7 +523,7 @@ class vit_text_options(Structure):
         ("beams", c_size_t),
         ("length", c_size_t),
         ("length_penalty", vit_optional),
-        ("stop", vit_optional),
+        ("early_stopping", vit_optional),
         ("no_repeat", vit_optional),
         ("sample", c_bool),
         ("temperature", c_double),
@@ -544,12 +544,12 @@ class vit_text_answer(Structure):
     ]
 
 
-class vit_teach_options(Structure):
+class vit_few_shot_options(Structure):
     _fields_ = [
         ("head", c_char_p),
         ("class_column", c_char_p),
         ("empty_classes", c_bool),
-        ("parts_are_classes", c_bool),
+        ("splits_are_classes", c_bool),
         ("balance", c_bool),
         ("views", c_size_t),
         ("keep_direction", c_bool),
@@ -561,12 +561,12 @@ class vit_teach_options(Structure):
         ("cpu", c_char_p),
         ("precision", c_int),
         ("bf16", c_int),
-        ("goes_on", vit_teach_callback),
+        ("goes_on", vit_few_shot_callback),
         ("user", c_void_p),
     ]
 
 
-class vit_lesson(Structure):
+class vit_few_shot_picture(Structure):
     _fields_ = [
         ("name", c_char_p),
         ("label", c_size_t),
@@ -591,7 +591,7 @@ class vit_suspect(Structure):
     ]
 
 
-class vit_learnt(Structure):
+class vit_few_shot_result(Structure):
     _fields_ = [
         ("pictures", c_size_t),
         ("classes", c_size_t),
@@ -615,7 +615,7 @@ class vit_learnt(Structure):
     ]
 
 
-class vit_lesson_copy(Structure):
+class vit_near_duplicate(Structure):
     _fields_ = [
         ("first", c_size_t),
         ("second", c_size_t),
@@ -675,7 +675,7 @@ class vit_embedder_options(Structure):
         ("cpu", c_char_p),
         ("precision", c_int),
         ("bf16", c_int),
-        ("as", c_char_p),
+        ("emulate", c_char_p),
     ]
 
 
@@ -910,38 +910,38 @@ FUNCTIONS = {
         POINTER(vit_text_answer), c_char_p, c_bool, POINTER(vit_buffer), POINTER(vit_error)]),
     "vit_embed_tokens": (c_int, [c_void_p, POINTER(vit_picture), c_size_t, POINTER(c_float),
         POINTER(vit_answer), POINTER(vit_error)]),
-    "vit_teaching_new": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_teach_options),
+    "vit_few_shot_new": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_few_shot_options),
         POINTER(vit_error)]),
-    "vit_teaching_free": (None, [c_void_p]),
-    "vit_teaching_add": (c_int, [c_void_p, c_char_p, POINTER(vit_picture), c_size_t,
+    "vit_few_shot_free": (None, [c_void_p]),
+    "vit_few_shot_add": (c_int, [c_void_p, c_char_p, POINTER(vit_picture), c_size_t,
         POINTER(vit_answer), POINTER(vit_error)]),
-    "vit_teaching_add_data": (c_int, [c_void_p, c_char_p, POINTER(vit_arrays), vit_note,
+    "vit_few_shot_add_data": (c_int, [c_void_p, c_char_p, POINTER(vit_arrays), vit_note,
         c_void_p, POINTER(vit_error)]),
-    "vit_teaching_count": (c_size_t, [c_void_p]),
-    "vit_teaching_at": (vit_lesson, [c_void_p, c_size_t]),
-    "vit_teaching_classes": (c_size_t, [c_void_p]),
-    "vit_teaching_class": (c_char_p, [c_void_p, c_size_t]),
-    "vit_teaching_correct": (c_int, [c_void_p, c_size_t, c_char_p, POINTER(vit_error)]),
-    "vit_teaching_forget": (c_int, [c_void_p, c_size_t, POINTER(vit_error)]),
-    "vit_teaching_learn": (c_int, [c_void_p, POINTER(vit_learnt), POINTER(vit_error)]),
-    "vit_teaching_learnt_classes": (c_size_t, [c_void_p]),
-    "vit_teaching_copy": (vit_lesson_copy, [c_void_p, c_size_t]),
-    "vit_teaching_json": (c_char_p, [c_void_p]),
-    "vit_teaching_left_out": (c_int, [c_void_p, c_size_t, POINTER(c_float),
+    "vit_few_shot_count": (c_size_t, [c_void_p]),
+    "vit_few_shot_at": (vit_few_shot_picture, [c_void_p, c_size_t]),
+    "vit_few_shot_classes": (c_size_t, [c_void_p]),
+    "vit_few_shot_class": (c_char_p, [c_void_p, c_size_t]),
+    "vit_few_shot_correct": (c_int, [c_void_p, c_size_t, c_char_p, POINTER(vit_error)]),
+    "vit_few_shot_forget": (c_int, [c_void_p, c_size_t, POINTER(vit_error)]),
+    "vit_few_shot_learn": (c_int, [c_void_p, POINTER(vit_few_shot_result), POINTER(vit_error)]),
+    "vit_few_shot_learnt_classes": (c_size_t, [c_void_p]),
+    "vit_few_shot_duplicate": (vit_near_duplicate, [c_void_p, c_size_t]),
+    "vit_few_shot_json": (c_char_p, [c_void_p]),
+    "vit_few_shot_left_out": (c_int, [c_void_p, c_size_t, POINTER(c_float),
         POINTER(vit_error)]),
-    "vit_teaching_report": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
-    "vit_teaching_test": (c_int, [c_void_p, c_size_t, POINTER(vit_tested), POINTER(vit_error)]),
-    "vit_teaching_save_lessons": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
-    "vit_teaching_load_lessons": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
-    "vit_teaching_find": (c_int, [POINTER(c_size_t), c_void_p, c_char_p, POINTER(vit_error)]),
-    "vit_teaching_answer": (c_int, [c_void_p, POINTER(vit_picture), POINTER(c_float),
+    "vit_few_shot_report": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
+    "vit_few_shot_test": (c_int, [c_void_p, c_size_t, POINTER(vit_tested), POINTER(vit_error)]),
+    "vit_few_shot_save_lessons": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
+    "vit_few_shot_load_lessons": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
+    "vit_few_shot_find": (c_int, [POINTER(c_size_t), c_void_p, c_char_p, POINTER(vit_error)]),
+    "vit_few_shot_answer": (c_int, [c_void_p, POINTER(vit_picture), POINTER(c_float),
         POINTER(vit_neighbour), c_size_t, POINTER(c_char_p), POINTER(vit_error)]),
-    "vit_teaching_neighbours": (c_int, [c_void_p, POINTER(c_float), POINTER(vit_neighbour),
+    "vit_few_shot_nearest": (c_int, [c_void_p, POINTER(c_float), POINTER(vit_neighbour),
         c_size_t, POINTER(vit_error)]),
-    "vit_teaching_model": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_error)]),
-    "vit_teaching_save": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
-    "vit_teaching_save_head": (c_int, [c_void_p, c_char_p, c_char_p, POINTER(vit_error)]),
-    "vit_teaching_take_head": (c_int, [c_void_p, c_void_p, POINTER(vit_error)]),
+    "vit_few_shot_model": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_error)]),
+    "vit_few_shot_save": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
+    "vit_few_shot_save_head": (c_int, [c_void_p, c_char_p, c_char_p, POINTER(vit_error)]),
+    "vit_few_shot_take_head": (c_int, [c_void_p, c_void_p, POINTER(vit_error)]),
     "vit_evaluate_labels": (c_int, [c_void_p, POINTER(vit_evaluate_options),
         POINTER(vit_label_evaluation), POINTER(vit_error)]),
     "vit_label_evaluation_clear": (None, [POINTER(vit_label_evaluation)]),
@@ -951,9 +951,9 @@ FUNCTIONS = {
     "vit_embedder_describe": (vit_embedder_info, [c_void_p]),
     "vit_embed_texts": (c_int, [c_void_p, POINTER(c_char_p), c_size_t,
         POINTER(vit_embed_texts_options), POINTER(c_float), POINTER(vit_error)]),
-    "vit_model_load_words": (c_int, [POINTER(c_void_p), c_char_p, POINTER(vit_model_options),
-        POINTER(c_char_p), c_size_t, POINTER(vit_error)]),
-    "vit_convert_words": (c_int, [POINTER(vit_convert_options), POINTER(c_char_p), c_size_t,
+    "vit_model_load_zero_shot": (c_int, [POINTER(c_void_p), c_char_p,
+        POINTER(vit_model_options), POINTER(c_char_p), c_size_t, POINTER(vit_error)]),
+    "vit_convert_zero_shot": (c_int, [POINTER(vit_convert_options), POINTER(c_char_p), c_size_t,
         POINTER(vit_error)]),
     "vit_embedder_tokens": (c_size_t, [c_void_p, c_char_p]),
     "vit_conformal_name": (c_char_p, [c_int]),

@@ -1,7 +1,8 @@
 """Tables: what the bench scripts print, and the part of docs/performance.md made of their results.
 
-Results are kept as JSON, scripts/bench/results/KIND-MACHINE.json (KIND: peers, products, threads,
-texts); `python3 scripts/bench/table.py` writes the document's part from all that lie there.
+Results are kept as JSON, scripts/bench/results/KIND-MACHINE.json, a row a line (KIND: peers,
+texts, words; products and threads where they were measured with --write);
+`python3 scripts/bench/table.py` writes the document's part from all that lie there.
 """
 import datetime
 import glob
@@ -10,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import textwrap
 
 RESULTS = os.path.join(os.path.dirname(__file__), "results")
 DOCUMENT = os.path.join(os.path.dirname(__file__), "../../docs/performance.md")
@@ -39,7 +41,7 @@ def milliseconds(x):
 
 
 def ratio(r):
-    return f"{r['ratio']:.2f} ({r['ratio_low']:.2f} to {r['ratio_high']:.2f})"
+    return f"{r['ratio']:.2f} ({r['ratio_low']:.2f}-{r['ratio_high']:.2f})"
 
 
 def line(r):
@@ -110,14 +112,20 @@ def joined(old, new, keys):
     return [newer.pop(name(r), r) for r in old] + list(newer.values())
 
 
+def compact(facts):
+    """JSON with a row a line."""
+    rows = ",\n".join(json.dumps(r) for r in facts["rows"])
+    others = json.dumps({k: v for k, v in facts.items() if k != "rows"})
+    return f'{others[:-1]}, "rows": [\n{rows}]}}\n'
+
+
 def keep(kind, threads, facts):
     """Writes a run's results, in place of an earlier one's on such a machine."""
     facts = dict(machine=machine(threads), date=str(datetime.date.today()), system=system(),
                  compiler=first_line("cc", "--version"), commit=commit(), **facts)
     os.makedirs(RESULTS, exist_ok=True)
     with open(path_of(kind, threads), "w") as file:
-        json.dump(facts, file, indent=1)
-        file.write("\n")
+        file.write(compact(facts))
 
 
 def results(kind):
@@ -136,12 +144,6 @@ def half(r):
     return (milliseconds(r["ms"]), number(r["share"], 2), f"{ratio(r)} {r['best']}")
 
 
-def memory(of):
-    """Ours and the best rival's, of each precision."""
-    return "; ".join(f"{number(r['resident_mib'], 0)}, {number(r['best_mib'], 0)}"
-                     for r in of if r)
-
-
 def peers_table(run):
     """A row for each work and batch; of each precision that was measured three columns."""
     rows = {}
@@ -151,12 +153,11 @@ def peers_table(run):
     precisions = [p for p in ("f32", "bf16", "int8") if p in found]
     lines = [head(("work", "batch",
                    *(cell for p in precisions for cell in (f"{p}, ms", "of the peak",
-                                                           "times as fast as")),
-                   f"MiB, {'; '.join(precisions)}: ours, rival's"))]
+                                                           "times as fast as"))))]
     for (kind, model, batch), of in rows.items():
         measured = [of.get(p) for p in precisions]
         lines.append(row((f"{kind} {model}", str(batch),
-                          *(cell for r in measured for cell in half(r)), memory(measured))))
+                          *(cell for r in measured for cell in half(r)))))
     return lines
 
 
@@ -227,14 +228,18 @@ def texts_table(run):
     return lines
 
 
+def wrapped(text):
+    return textwrap.fill(text, 118, break_long_words=False, break_on_hyphens=False)
+
+
 def texts_part(kind, run):
     title, commands = TITLES[kind]
     versions = {f"{k} {v}" for r in run["rows"] for k, v in r["versions"].items()}
     dates = sorted({r["date"] for r in run["rows"]})
     notes = sorted({r["note"] for r in run["rows"] if "note" in r})
-    return ["", f"### {title}, {run['machine']}", "",
-            f"{commands}, {', '.join(dates)}, {run['system']}, {', '.join(sorted(versions))}."
-            + "".join(f" {note}" for note in notes), "", *texts_table(run)]
+    said = (f"{commands}, {', '.join(dates)}, {run['system']}, {', '.join(sorted(versions))}."
+            + "".join(f" {note}" for note in notes))
+    return ["", f"### {title}, {run['machine']}", "", wrapped(said), "", *texts_table(run)]
 
 
 def commands(run):
@@ -254,16 +259,15 @@ def document_part():
     for run in sorted(results("peers"), key=lambda run: run["rows"][0]["cpu"] != "avx2"):
         first = run["rows"][0]
         names = sorted({name for r in run["rows"] for name in r["names"]})
-        lines += ["", f"### {run['machine']}", "", f"{commands(run)}, "
-                  f"{run['system']}, "
-                  f"{', '.join(names)}; "
-                  f"{first['cpu']}, float32 peak {first['peak_gflops']:.0f} GFLOP/s. "
-                  + " ".join([*run.get("notes", []), *absent(run)]), "", *peers_table(run)]
+        said = (f"{commands(run)}, {run['system']}, {', '.join(names)}; "
+                f"{first['cpu']}, float32 peak {first['peak_gflops']:.0f} GFLOP/s. "
+                + " ".join([*run.get("notes", []), *absent(run)]))
+        lines += ["", f"### {run['machine']}", "", wrapped(said), "", *peers_table(run)]
     for kind in TITLES:
         for run in results(kind):
             lines += texts_part(kind, run)
     lines += ["", *map(products_line, results("products")), *map(threads_line, results("threads"))]
-    return "\n".join(lines) + "\n\n"
+    return "\n".join(lines).rstrip() + "\n\n"
 
 
 def write_document():

@@ -186,7 +186,7 @@ def our_picture(directory):
 def our_texts(directory):
     sys.path.insert(0, str(ROOT / "python"))
     import vit
-    words, lines = vit.Words(directory), texts()
+    words, lines = vit.TextEncoder(directory), texts()
     return timed(lambda: words.embed(lines, unit=True))
 
 

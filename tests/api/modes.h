@@ -8,13 +8,13 @@
 #include "tests/support/scratch.h"
 #include "tests/support/small_model.h"
 #include "tests/support/unit.h"
+#include "vit/few_shot.h"
 #include "vit/formats/sha256.h"
 #include "vit/labels.h"
 #include "vit/maps.h"
 #include "vit/reports.h"
-#include "vit/teach.h"
 #include "vit/texts.h"
-#include "vit/words.h"
+#include "vit/zero_shot.h"
 #include <fenv.h>
 #include <math.h>
 #include <signal.h>
@@ -165,7 +165,7 @@ static vit_model *model, *writer, *sigmoid;
 static vit_session *session;
 static vit_text_session *text_session;
 static vit_embedder *words;
-static vit_teaching *teaching, *tested;
+static vit_few_shot *teaching, *tested;
 static vit_tensor_list *list;
 static uint8_t digits[20][PIXELS];
 static int64_t labels[20];
@@ -184,15 +184,15 @@ static const char *warning;
 static const vit_picture shown = {.name = nine};
 static vit_answer answers[2];
 
-static const vit_teach_options quick = {.no_curve = true};
+static const vit_few_shot_options quick = {.no_curve = true};
 
 /* Ten drawn pictures each of two classes, whatever they show. */
-static vit_teaching *teach(bool learns) {
-    vit_teaching *t;
-    works(vit_teaching_new(&t, model, &quick, &error));
-    works(vit_teaching_add(t, "one", pictures, 10, NULL, &error));
-    works(vit_teaching_add(t, "other", pictures + 10, 10, NULL, &error));
-    if (learns) works(vit_teaching_learn(t, NULL, &error));
+static vit_few_shot *teach(bool learns) {
+    vit_few_shot *t;
+    works(vit_few_shot_new(&t, model, &quick, &error));
+    works(vit_few_shot_add(t, "one", pictures, 10, NULL, &error));
+    works(vit_few_shot_add(t, "other", pictures + 10, 10, NULL, &error));
+    if (learns) works(vit_few_shot_learn(t, NULL, &error));
     return t;
 }
 
@@ -286,17 +286,17 @@ static void open_all(void) {
     works(vit_embedder_load(&words, clip, NULL, &error));
     works(vit_tensor_list_load(&list, mnist, &error));
     teaching = teach(true);
-    works(vit_teaching_new(&tested, model, &quick, &error));
-    works(vit_teaching_add_data(tested, NULL, &few, NULL, NULL, &error));
-    works(vit_teaching_learn(tested, NULL, &error));
+    works(vit_few_shot_new(&tested, model, &quick, &error));
+    works(vit_few_shot_add_data(tested, NULL, &few, NULL, NULL, &error));
+    works(vit_few_shot_learn(tested, NULL, &error));
     assert_int_equal(vit_model_describe(model).features, FEATURES);
     assert_int_equal(vit_model_describe(model).tokens, TOKENS);
     assert_int_equal(vit_embedder_describe(words).features, WORDS);
 }
 
 static void close_all(void) {
-    vit_teaching_free(tested);
-    vit_teaching_free(teaching);
+    vit_few_shot_free(tested);
+    vit_few_shot_free(teaching);
     vit_tensor_list_free(list);
     vit_embedder_free(words);
     vit_text_session_free(text_session);

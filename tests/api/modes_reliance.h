@@ -135,10 +135,10 @@ static void try_vit_label_issues_free(void) {
     TRY(vit_label_issues_free(issues));
 }
 
-static void try_vit_teaching_left_out(void) {
+static void try_vit_few_shot_left_out(void) {
     float probabilities[2];
     vit_status status;
-    TRY(status = vit_teaching_left_out(teaching, 3, probabilities, &error));
+    TRY(status = vit_few_shot_left_out(teaching, 3, probabilities, &error));
     works(status);
     add(probabilities, sizeof probabilities);
 }

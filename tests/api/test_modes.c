@@ -19,8 +19,8 @@ TEXT(vit_cluster_kind, ())
 TEXT(vit_tensor_list_path, (list))
 TEXT(vit_tensor_list_kind, (list))
 TEXT(vit_method_name, (VIT_METHOD_ROLLOUT))
-TEXT(vit_teaching_class, (teaching, 1))
-TEXT(vit_teaching_json, (teaching))
+TEXT(vit_few_shot_class, (teaching, 1))
+TEXT(vit_few_shot_json, (teaching))
 NUMBER(vit_precision_available, (VIT_PRECISION_INT8, NULL))
 NUMBER(vit_precision_is_slower, (VIT_PRECISION_INT8, VIT_BF16_ANY, NULL))
 NUMBER(vit_cluster_rank, (NULL))
@@ -28,9 +28,9 @@ NUMBER(vit_cluster_size, (NULL))
 NUMBER(vit_cluster_reports, (NULL))
 NUMBER(vit_tensor_list_count, (list))
 NUMBER(vit_method_takes_passes, (VIT_METHOD_OCCLUSION))
-NUMBER(vit_teaching_count, (teaching))
-NUMBER(vit_teaching_classes, (teaching))
-NUMBER(vit_teaching_learnt_classes, (teaching))
+NUMBER(vit_few_shot_count, (teaching))
+NUMBER(vit_few_shot_classes, (teaching))
+NUMBER(vit_few_shot_learnt_classes, (teaching))
 NUMBER(vit_embedder_tokens, (words, texts[0]))
 
 static void try_vit_model_describe(void) {
@@ -63,15 +63,15 @@ static void try_vit_tensor_list_at(void) {
     add_text(info.name);
 }
 
-static void try_vit_teaching_at(void) {
-    vit_lesson lesson;
-    TRY(lesson = vit_teaching_at(teaching, 2));
+static void try_vit_few_shot_at(void) {
+    vit_few_shot_picture lesson;
+    TRY(lesson = vit_few_shot_at(teaching, 2));
     add_number((double)lesson.label);
 }
 
-static void try_vit_teaching_copy(void) {
-    vit_lesson_copy copy;
-    TRY(copy = vit_teaching_copy(teaching, 0));
+static void try_vit_few_shot_copy(void) {
+    vit_near_duplicate copy;
+    TRY(copy = vit_few_shot_duplicate(teaching, 0));
     add_text(copy.alike);
 }
 
@@ -81,7 +81,7 @@ GONE(vit_model_free, vit_model, vit_model_load(&one, mnist, &error))
 GONE(vit_session_free, vit_session, vit_session_new(&one, model, NULL, &error))
 GONE(vit_tensor_list_free, vit_tensor_list, vit_tensor_list_load(&one, mnist, &error))
 GONE(vit_text_session_free, vit_text_session, vit_text_session_new(&one, writer, NULL, &error))
-GONE(vit_teaching_free, vit_teaching, vit_teaching_new(&one, model, NULL, &error))
+GONE(vit_few_shot_free, vit_few_shot, vit_few_shot_new(&one, model, NULL, &error))
 GONE(vit_embedder_free, vit_embedder, vit_embedder_load(&one, clip, NULL, &error))
 
 static void try_vit_map_clear(void) {
@@ -131,9 +131,9 @@ MODEL(vit_model_load, (&out, mnist, &error))
 MODEL(vit_model_load_with, (&out, published, &resized, &error))
 MODEL(vit_model_load_memory, (&out, mnist_bytes.data, mnist_bytes.size, "bytes",
                               &(vit_model_options){.precision = VIT_PRECISION_INT8}, &error))
-MODEL(vit_model_load_words,
+MODEL(vit_model_load_zero_shot,
       (&out, clip, &(vit_model_options){.labels = "cat,dog"}, templates, 2, &error))
-MODEL(vit_teaching_model, (&out, teaching, &error))
+MODEL(vit_few_shot_model, (&out, teaching, &error))
 MODEL(vit_train,
       (&out,
        &(vit_train_options){.arrays = &few, .set = small, .set_count = 5, .steps = 2, .threads = 2},
@@ -158,10 +158,10 @@ static void try_vit_convert(void) {
     add_file(small_again);
 }
 
-static void try_vit_convert_words(void) {
+static void try_vit_convert_zero_shot(void) {
     const vit_convert_options options = {.in = clip, .labels = "cat,dog", .out = small_again};
     vit_status status;
-    TRY(status = vit_convert_words(&options, templates, 2, &error));
+    TRY(status = vit_convert_zero_shot(&options, templates, 2, &error));
     works(status);
     add_file(small_again);
 }
@@ -182,7 +182,7 @@ FLOATS(vit_prepare_values, (session, &(vit_picture){.name = nine}, 0, NULL, out,
 FLOATS(vit_embed_tokens, (session, pictures, 1, out, answers, &error), TOKENS *FEATURES)
 FLOATS(vit_embed_texts, (words, texts, 2, &(vit_embed_texts_options){.unit = true}, out, &error),
        2 * WORDS)
-FLOATS(vit_teaching_answer, (teaching, &pictures[1], out, NULL, 0, NULL, &error), 2)
+FLOATS(vit_few_shot_answer, (teaching, &pictures[1], out, NULL, 0, NULL, &error), 2)
 
 static void try_vit_embed_normalized(void) {
     float values[PIXELS], logits[CLASSES];
@@ -447,75 +447,75 @@ static void try_vit_embedder_load(void) {
 
 /* ---- teaching ---- */
 
-static void add_taught(vit_teaching *t) {
+static void add_taught(vit_few_shot *t) {
     float out[2];
-    works(vit_teaching_learn(t, NULL, &error));
-    works(vit_teaching_answer(t, &pictures[0], out, NULL, 0, NULL, &error));
+    works(vit_few_shot_learn(t, NULL, &error));
+    works(vit_few_shot_answer(t, &pictures[0], out, NULL, 0, NULL, &error));
     add(out, sizeof out);
-    vit_teaching_free(t);
+    vit_few_shot_free(t);
 }
 
-static void try_vit_teaching_new(void) {
-    vit_teaching *t;
+static void try_vit_few_shot_new(void) {
+    vit_few_shot *t;
     vit_status status;
-    TRY(status = vit_teaching_new(
-            &t, model, &(vit_teach_options){.head = "logistic", .no_curve = true}, &error));
+    TRY(status = vit_few_shot_new(
+            &t, model, &(vit_few_shot_options){.head = "logistic", .no_curve = true}, &error));
     works(status);
-    works(vit_teaching_add(t, "one", pictures, 10, NULL, &error));
-    works(vit_teaching_add(t, "other", pictures + 10, 10, NULL, &error));
+    works(vit_few_shot_add(t, "one", pictures, 10, NULL, &error));
+    works(vit_few_shot_add(t, "other", pictures + 10, 10, NULL, &error));
     add_taught(t);
 }
 
 /* `call` changes a teaching t. */
 #define TAUGHT(name, call)              \
     static void try_##name(void) {      \
-        vit_teaching *t = teach(false); \
+        vit_few_shot *t = teach(false); \
         vit_status status;              \
         TRY(status = call);             \
         works(status);                  \
         add_taught(t);                  \
     }
-TAUGHT(vit_teaching_add,
-       vit_teaching_add(t, "other", &(vit_picture){.name = nine}, 1, NULL, &error))
-TAUGHT(vit_teaching_correct, vit_teaching_correct(t, 3, "other", &error))
-TAUGHT(vit_teaching_forget, vit_teaching_forget(t, 3, &error))
+TAUGHT(vit_few_shot_add,
+       vit_few_shot_add(t, "other", &(vit_picture){.name = nine}, 1, NULL, &error))
+TAUGHT(vit_few_shot_correct, vit_few_shot_correct(t, 3, "other", &error))
+TAUGHT(vit_few_shot_forget, vit_few_shot_forget(t, 3, &error))
 
-static void try_vit_teaching_learn(void) {
-    vit_teaching *t = teach(false);
-    vit_learnt learnt;
+static void try_vit_few_shot_learn(void) {
+    vit_few_shot *t = teach(false);
+    vit_few_shot_result learnt;
     vit_status status;
-    TRY(status = vit_teaching_learn(t, &learnt, &error));
+    TRY(status = vit_few_shot_learn(t, &learnt, &error));
     works(status);
-    add_text(vit_teaching_json(t));
+    add_text(vit_few_shot_json(t));
     add_number(learnt.strength);
     add_taught(t);
 }
 
-static void try_vit_teaching_add_data(void) {
-    vit_teaching *t;
+static void try_vit_few_shot_add_data(void) {
+    vit_few_shot *t;
     vit_status status;
-    works(vit_teaching_new(&t, model, &quick, &error));
-    TRY(status = vit_teaching_add_data(t, NULL, &few, NULL, NULL, &error));
+    works(vit_few_shot_new(&t, model, &quick, &error));
+    TRY(status = vit_few_shot_add_data(t, NULL, &few, NULL, NULL, &error));
     works(status);
-    add_number((double)vit_teaching_count(t));
-    vit_teaching_free(t);
+    add_number((double)vit_few_shot_count(t));
+    vit_few_shot_free(t);
 }
 
-static void try_vit_teaching_test(void) {
+static void try_vit_few_shot_test(void) {
     vit_tested out;
     vit_status status;
-    TRY(status = vit_teaching_test(tested, 3, &out, &error));
+    TRY(status = vit_few_shot_test(tested, 3, &out, &error));
     works(status);
     add_number(out.top1);
     add_number(out.low);
 }
 
-static void try_vit_teaching_neighbours(void) {
+static void try_vit_few_shot_neighbours(void) {
     float features[FEATURES];
     vit_neighbour out[3];
     vit_status status;
     for (size_t i = 0; i < FEATURES; i++) features[i] = 1 / (float)(i + 3);
-    TRY(status = vit_teaching_neighbours(teaching, features, out, 3, &error));
+    TRY(status = vit_few_shot_nearest(teaching, features, out, 3, &error));
     works(status);
     add(out, sizeof out);
 }
@@ -529,22 +529,22 @@ static void try_vit_teaching_neighbours(void) {
         add_file("written");       \
         unlink("written");         \
     }
-WRITES(vit_teaching_report, vit_teaching_report(teaching, "written", &error))
-WRITES(vit_teaching_save, vit_teaching_save(teaching, "written", &error))
-WRITES(vit_teaching_save_head, vit_teaching_save_head(teaching, "written", mnist, &error))
+WRITES(vit_few_shot_report, vit_few_shot_report(teaching, "written", &error))
+WRITES(vit_few_shot_save, vit_few_shot_save(teaching, "written", &error))
+WRITES(vit_few_shot_save_head, vit_few_shot_save_head(teaching, "written", mnist, &error))
 
-static void try_vit_teaching_take_head(void) {
+static void try_vit_few_shot_take_head(void) {
     float out[2];
     vit_model *taught;
-    vit_teaching *t;
+    vit_few_shot *t;
     vit_status status;
-    works(vit_teaching_model(&taught, teaching, &error));
-    works(vit_teaching_new(&t, model, &quick, &error));
-    TRY(status = vit_teaching_take_head(t, taught, &error));
+    works(vit_few_shot_model(&taught, teaching, &error));
+    works(vit_few_shot_new(&t, model, &quick, &error));
+    TRY(status = vit_few_shot_take_head(t, taught, &error));
     works(status);
-    works(vit_teaching_answer(t, &pictures[0], out, NULL, 0, NULL, &error));
+    works(vit_few_shot_answer(t, &pictures[0], out, NULL, 0, NULL, &error));
     add(out, sizeof out);
-    vit_teaching_free(t);
+    vit_few_shot_free(t);
     vit_model_free(taught);
 }
 

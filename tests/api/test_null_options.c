@@ -2,13 +2,13 @@
  * were zero. A function that is not in the table, but in a header, fails the test. */
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
+#include "vit/few_shot.h"
 #include "vit/labels.h"
 #include "vit/maps.h"
 #include "vit/reliance.h"
 #include "vit/reports.h"
-#include "vit/teach.h"
 #include "vit/texts.h"
-#include "vit/words.h"
+#include "vit/zero_shot.h"
 #include <glob.h>
 #include <string.h>
 
@@ -82,9 +82,10 @@ static vit_status evaluate_labels(bool null, vit_error *error) {
 }
 
 static vit_status teach(bool null, vit_error *error) {
-    vit_teaching *teaching;
-    const vit_status status = vit_teaching_new(&teaching, model, OPTIONS(vit_teach_options), error);
-    if (status == VIT_OK) vit_teaching_free(teaching);
+    vit_few_shot *teaching;
+    const vit_status status =
+        vit_few_shot_new(&teaching, model, OPTIONS(vit_few_shot_options), error);
+    if (status == VIT_OK) vit_few_shot_free(teaching);
     return status;
 }
 
@@ -119,13 +120,13 @@ static vit_status load_embedder(bool null, vit_error *error) {
 static vit_status load_words(bool null, vit_error *error) {
     vit_model *m;
     const vit_status status =
-        vit_model_load_words(&m, MNIST, OPTIONS(vit_model_options), NULL, 0, error);
+        vit_model_load_zero_shot(&m, MNIST, OPTIONS(vit_model_options), NULL, 0, error);
     vit_model_free(m);
     return status;
 }
 
 static vit_status convert_words(bool null, vit_error *error) {
-    return vit_convert_words(OPTIONS(vit_convert_options), NULL, 0, error);
+    return vit_convert_zero_shot(OPTIONS(vit_convert_options), NULL, 0, error);
 }
 
 static vit_status embed_texts(bool null, vit_error *error) {
@@ -179,8 +180,8 @@ static const struct {
     {"vit_model_load_memory", load_memory, VIT_OK, ""},
     {"vit_embedder_load", load_embedder, VIT_OK, ""},
     {"vit_embed_texts", embed_texts, VIT_OK, ""},
-    {"vit_model_load_words", load_words, VIT_OK, ""},
-    {"vit_convert_words", convert_words, VIT_ERROR_ARGUMENT, "a model to read"},
+    {"vit_model_load_zero_shot", load_words, VIT_OK, ""},
+    {"vit_convert_zero_shot", convert_words, VIT_ERROR_ARGUMENT, "a model to read"},
     {"vit_convert", convert, VIT_ERROR_ARGUMENT, "a model to read"},
     {"vit_session_new", new_session, VIT_OK, ""},
     {"vit_explain", explain, VIT_OK, ""},
@@ -191,7 +192,7 @@ static const struct {
     {"vit_set_rule_new", set_rule, VIT_ERROR_ARGUMENT, "coverage is a share"},
     {"vit_evaluate_page", evaluation_page, VIT_ERROR_ARGUMENT, "no data was named"},
     {"vit_write_comparison", compare_runs, VIT_ERROR_ARGUMENT, "two logs or more"},
-    {"vit_teaching_new", teach, VIT_OK, ""},
+    {"vit_few_shot_new", teach, VIT_OK, ""},
     {"vit_write_report", report, VIT_ERROR_ARGUMENT, "needs a log"},
     {"vit_train", train, VIT_ERROR_ARGUMENT, "no data was named"},
     {"vit_find_lr", find_lr, VIT_ERROR_ARGUMENT, "no data was named"},

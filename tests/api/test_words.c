@@ -7,7 +7,7 @@
 #include "tests/support/spoiled.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
-#include "vit/words.h"
+#include "vit/zero_shot.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,8 +94,8 @@ static void check_logits(const char *name, const texts *labels, const texts *tem
         strcat(list, labels->list[i]);
     }
     const vit_model_options options = {.labels = list};
-    if (vit_model_load_words(&model, path, &options, templates ? templates->list : NULL,
-                             templates ? templates->count : 0, &error) != VIT_OK)
+    if (vit_model_load_zero_shot(&model, path, &options, templates ? templates->list : NULL,
+                                 templates ? templates->count : 0, &error) != VIT_OK)
         fail_msg("%s", error.message);
     assert_int_equal(vit_model_describe(model).classes, labels->count);
     assert_string_equal(vit_model_label(model, 2), labels->list[2]);
@@ -151,8 +151,8 @@ static void classify_with(float logits[2], const char *const *templates, size_t 
     vit_model *model;
     vit_session *session;
     vit_error error;
-    assert_int_equal(vit_model_load_words(&model, ROOT "/clip", &options, templates, count, &error),
-                     VIT_OK);
+    assert_int_equal(
+        vit_model_load_zero_shot(&model, ROOT "/clip", &options, templates, count, &error), VIT_OK);
     assert_int_equal(vit_session_new(&session, model, NULL, &error), VIT_OK);
     assert_int_equal(vit_classify_file(session, PUBLISHED "/picture.png", logits, &error), VIT_OK);
     vit_session_free(session);
@@ -184,7 +184,8 @@ static void refuse_words(const char *path, const char *labels, const char *templ
     vit_error error = {0};
     const vit_model_options options = {.labels = labels};
     assert_int_equal(
-        vit_model_load_words(&model, path, &options, &template, template ? 1 : 0, &error), status);
+        vit_model_load_zero_shot(&model, path, &options, &template, template ? 1 : 0, &error),
+        status);
     assert_says(&error, status, a, b);
 }
 
@@ -218,10 +219,10 @@ static void test_as(void **state) {
     static const char *const fish[] = {"\xef\xac\x81sh", "fish"};
     float features[2 * 20];
     vit_error error;
-    const vit_model_options options = {.labels = "cat,dog", .as = "open_clip"};
+    const vit_model_options options = {.labels = "cat,dog", .emulate = "open_clip"};
     for (int open = 0; open < 4; open++) {
         vit_embedder *e;
-        const vit_embedder_options as = {.as = open % 2 ? "open_clip" : "hf"};
+        const vit_embedder_options as = {.emulate = open % 2 ? "open_clip" : "hf"};
         assert_int_equal(
             vit_embedder_load(&e, open < 2 ? ROOT "/clip" : ROOT "/open_clip", &as, &error),
             VIT_OK);
@@ -230,13 +231,14 @@ static void test_as(void **state) {
         vit_embedder_free(e);
     }
     vit_embedder *none;
-    const vit_embedder_options timm = {.as = "timm"}, open = {.as = "open_clip"};
+    const vit_embedder_options timm = {.emulate = "timm"}, open = {.emulate = "open_clip"};
     assert_int_equal(vit_embedder_load(&none, ROOT "/clip", &timm, &error), VIT_ERROR_UNSUPPORTED);
     assert_says(&error, VIT_ERROR_UNSUPPORTED, "not as timm", "hf, open_clip");
     assert_int_equal(vit_embedder_load(&none, ROOT "/siglip", &open, &error),
                      VIT_ERROR_UNSUPPORTED);
     vit_model *model;
-    assert_int_equal(vit_model_load_words(&model, ROOT "/clip", &options, NULL, 0, &error), VIT_OK);
+    assert_int_equal(vit_model_load_zero_shot(&model, ROOT "/clip", &options, NULL, 0, &error),
+                     VIT_OK);
     vit_model_free(model);
 }
 
@@ -260,7 +262,7 @@ static void test_texts(void **state) {
     assert_int_equal(vit_embed_texts(e, NULL, 0, NULL, features, &error), VIT_OK);
     vit_embedder_free(e);
     assert_int_equal(vit_embedder_load(&e, PUBLISHED "/hf_4", NULL, &error), VIT_ERROR_UNSUPPORTED);
-    assert_says(&error, VIT_ERROR_UNSUPPORTED, "no tower of texts", "CLIP");
+    assert_says(&error, VIT_ERROR_UNSUPPORTED, "no text encoder", "CLIP");
     assert_null(e);
     vit_embedder_free(NULL);
 }

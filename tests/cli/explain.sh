@@ -116,7 +116,7 @@ check "faithful: which way is better" grep -qE '^better: +lower +higher$' out
 check "faithful: a table" grep -qE '^occlusion +0\.[0-9]{4} +0\.[0-9]{4}$' out
 
 # Adebayo et al., Sanity Checks for Saliency Maps: without what was learnt, a map is another.
-vit-train --data digits --preset handwriting --set strangers=0 --steps 1 \
+vit-train --data digits --preset handwriting --set outlier_exposure=0 --steps 1 \
     --out untrained.safetensors >out 2>&1
 for i in 0 1 2 3 4 5 6 7; do
     "$draw" "drawn$i.png" $i >/dev/null 2>&1

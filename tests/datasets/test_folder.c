@@ -229,7 +229,7 @@ static void test_class_called_train(void **state) {
     put_class("d/train", 3, 32, 10);
     put_class("d/bus", 3, 32, 20);
     vit_dataset_options allowed = any;
-    allowed.parts_are_classes = true;
+    allowed.splits_are_classes = true;
     refuse_set("d", &any, VIT_ERROR_FORMAT, "would be called train", "--splits-are-classes");
     open_set(&set, "d", &allowed);
     assert_true(set.train.count == 6 && set.classes == 2);
@@ -254,7 +254,7 @@ static void test_folders_in_classes(void **state) {
     refuse_set("d", &train_needed, VIT_ERROR_FORMAT,
                "d: class cat holds the folders train and test",
                "expected the parts first, train/cat and test/cat");
-    allowed.parts_are_classes = true;
+    allowed.splits_are_classes = true;
     open_set(&set, "d", &allowed);
     assert_note(&set, "the classes are cat, dog; each has the folders test and train");
     vit_dataset_close(&set);

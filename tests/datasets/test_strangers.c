@@ -86,7 +86,7 @@ static void as_many_as_the_recipe_says(void **unused) {
     uint16_t labels[RECORDS];
     const vit_dataset data = black(pixels, labels);
     vit_recipe recipe = vit_recipe_default();
-    recipe.batch = BATCH, recipe.val = 0, recipe.strangers = .25, recipe.mixup = 1;
+    recipe.batch = BATCH, recipe.val = 0, recipe.outlier_exposure = .25, recipe.mixup = 1;
     vit_loader l;
     vit_batch_room room;
     assert_int_equal(vit_loader_new(&l, &data, &recipe, 3, NULL), VIT_OK);
@@ -115,14 +115,14 @@ static void as_many_as_the_recipe_says(void **unused) {
 
 /* Who has no digits is told. */
 static void for_digits_only(void **unused) {
-    const char *const sets[] = {"strangers=0.1"};
+    const char *const sets[] = {"outlier_exposure=0.1"};
     vit_dataset data = {.name = "fashion", .height = 28, .width = 28, .channels = 1, .classes = 10};
     vit_preset preset;
     vit_error error;
     assert_int_equal(vit_preset_choose(&preset, "mnist", NULL, sets, 1, NULL), VIT_OK);
     assert_int_equal(vit_preset_fit(&preset, &data, &error), VIT_ERROR_ARGUMENT);
-    assert_non_null(
-        strstr(error.message, "\"strangers\" draws pictures that are no digits, and fashion has"));
+    assert_non_null(strstr(
+        error.message, "\"outlier_exposure\" draws pictures that are no digits, and fashion has"));
     data.is_digits = true;
     assert_int_equal(vit_preset_fit(&preset, &data, NULL), VIT_OK);
 }

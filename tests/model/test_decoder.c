@@ -262,7 +262,7 @@ static void test_write(void **state) {
         vit_generation how = vit_generation_default(&all.network.config);
         how.beams = beams;
         how.length_penalty = 0;
-        how.stop = VIT_STOP_SURE;
+        how.early_stopping = VIT_EARLY_STOPPING_NEVER;
         vit_generator *together, *alone;
         vit_generated out[MOST], one;
         const vit_config *c = &all.network.config;

@@ -152,10 +152,10 @@ static vit_recipe recipe_of(size_t batch) {
 /* ---- computed again ---- */
 
 static void check_again(const vit_config *c, const vit_recipe *recipe, const vit_kernels *kernels) {
-    const vit_trainer_options alone = {kernels, 1, .recompute = false};
+    const vit_trainer_options alone = {kernels, 1, .activation_checkpointing = false};
     outcome want = after_steps(3, c, recipe, &alone);
     for (int threads = 1; threads <= 3; threads++) {
-        const vit_trainer_options options = {kernels, threads, .recompute = true};
+        const vit_trainer_options options = {kernels, threads, .activation_checkpointing = true};
         outcome got = after_steps(3, c, recipe, &options);
         assert_same(got, want);
         outcome_free(&got);
@@ -212,8 +212,8 @@ static void compare_tensors(const vit_config *c, size_t freeze, const outcome *g
 
 static void check_frozen(const vit_config *c, const vit_recipe *recipe,
                          const vit_kernels *kernels) {
-    const vit_trainer_options options = {kernels, 1, .recompute = false};
-    const vit_trainer_options four = {kernels, 4, .recompute = false};
+    const vit_trainer_options options = {kernels, 1, .activation_checkpointing = false};
+    const vit_trainer_options four = {kernels, 4, .activation_checkpointing = false};
     vit_recipe some = *recipe;
     outcome before = after_steps(0, c, recipe, &options), all = after_steps(1, c, recipe, &options);
     for (some.freeze = 1; some.freeze <= c->depth; some.freeze++) {
@@ -239,7 +239,8 @@ static void test_more_than_there_are(void **state) {
     vit_error error;
     vit_trainer *t;
     const vit_config c = network(PRE);
-    const vit_trainer_options options = {vit_kernels_scalar(), 1, .recompute = false};
+    const vit_trainer_options options = {vit_kernels_scalar(), 1,
+                                         .activation_checkpointing = false};
     vit_recipe recipe = recipe_of(37);
     recipe.freeze = 5;
     assert_int_equal(vit_trainer_new(&t, &c, &recipe, &options, 0, &error), VIT_ERROR_ARGUMENT);

@@ -69,7 +69,7 @@ OP_ATOMIC vit/text/regex.c of the two that repeat, the one that does not go back
 OP_LOOK vit/text/regex.c of the two that look ahead, the one that wants a match
 VIT_SET_RANGE vit/text/character_sets.c the one kind whose case may be set aside
 ANSWER_NO vit/text/regex.c whether to try further on
-VIT_STOP_EARLY vit/model/run/search.c whether to stop at once
+VIT_EARLY_STOPPING_TRUE vit/model/run/search.c whether to stop at once
 vit_match_by * what is said of classes that met in one of the three ways
 VIT_POLICY_NONE * whether there is one
 VIT_TOWER_NONE vit/weights/configs/towers.c whether there is one
@@ -84,7 +84,7 @@ VIT_LECTURE_GIVEN vit/lecture/lecture.c the one pass whose matrices are not comp
 VIT_CPU_NEON vit/base/cpu_detect.c the one of AArch64
 AFTER vit/lecture/matrices.c the one section that hands nothing on
 ONE vit/lecture/matrices.c whether it is a vector
-VIT_HEAD_LINEAR vit/api/teaching_model.c the one head that is taught
+VIT_HEAD_LINEAR vit/api/few_shot_model.c the one head that is taught
 VIT_TREE_TRAIN datasets/tree_check.c whether pictures of the part train
 VIT_TREE_TEST datasets/columns.c whether a column names a test beside what may be one
 VIT_TREE_VAL datasets/listed_table.c parts that are small, in which all classes may differ

@@ -51,8 +51,8 @@ serve=
     for file in libvit.a libvit.so libvit.so.0 pkgconfig/libvit.pc; do
         echo "./our usr/lib/x/$file"
     done
-    printf './our usr/include/vit/%s.h\n' cluster labels maps precision reliance reports teach \
-        tensors texts vit words
+    printf './our usr/include/vit/%s.h\n' cluster labels maps precision reliance reports \
+        few_shot tensors texts vit zero_shot
     cd "$tree" && find models -maxdepth 1 -name '*.safetensors' -o -maxdepth 1 -name '*.json' |
         sed 's|^|./our usr/share/vit/|'
 } | sort >expected

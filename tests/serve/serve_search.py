@@ -102,7 +102,7 @@ with Server() as s:
     got = s.json("POST", "/v1/search", data)
     check("without an index", got[0] == 404 and "--index" in got[1]["error"], got)
 
-# words: the index of a model of two towers
+# words: the index of a model of two encoders
 clip = os.path.abspath("tests/fixtures/words/clip")
 os.remove(index)
 build(clip)

@@ -340,7 +340,7 @@ static void figures_count_left_out_answers(void **unused) {
     const size_t labels[] = {0, 0, 1, 1, 2, 2};
     const vit_samples samples = {
         .labels = labels, .pictures = 6, .views = 1, .width = 1, .classes = 3};
-    vit_learnt l = {.temperature = 1};
+    vit_few_shot_result l = {.temperature = 1};
     vit_error error;
     assert_int_equal(vit_count_answers(&l, without, &samples, &error), VIT_OK);
     assert_int_equal(l.right, 5);

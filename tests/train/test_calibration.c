@@ -98,7 +98,7 @@ static void errors_are_those_of_the_definition(void **unused) {
 }
 
 /* Of 200 pictures two are below the threshold. */
-static void one_in_a_hundred_is_unsure(void **unused) {
+static void one_in_a_hundred_is_below(void **unused) {
     float logits[2 * 200], confidences[200];
     for (size_t i = 0; i < 200; i++) {
         logits[2 * i] = (float)((i * 77) % 200) / 100; /* each number once, in some order */
@@ -125,7 +125,7 @@ int main(void) {
         cmocka_unit_test(few_or_broken_answers_have_none),
         cmocka_unit_test(a_few_right_answers_are_not_certainty),
         cmocka_unit_test(errors_are_those_of_the_definition),
-        cmocka_unit_test(one_in_a_hundred_is_unsure),
+        cmocka_unit_test(one_in_a_hundred_is_below),
         cmocka_unit_test(divided_logits_give_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,7 +159,7 @@ static void same_from_every_step(const char *preset, const char *bf16_cpu, bool 
         o.threads = 1 + (int)(k % 3);
         train_up_to(k, false, o);
         o.threads = 2;
-        o.recompute = k % 2 == 0;
+        o.activation_checkpointing = k % 2 == 0;
         if (k + 1 + k % 4 < 12) train_up_to(k + 1 + k % 4, true, o);
         o.threads = 1 + (int)((k + 1) % 3);
         train_up_to(12, true, o);

@@ -51,10 +51,11 @@ static void test_parity(void **state) {
     snprintf(directory, sizeof directory, "%s/%s", ROOT, name);
     snprintf(expected_path, sizeof expected_path, "%s/expected.json", directory);
     json_t *expected = read_json(expected_path), *list = json_object_get(expected, "logits");
-    const vit_model_options options = {.as = json_string_value(json_object_get(expected, "as"))};
+    const vit_model_options options = {.emulate =
+                                           json_string_value(json_object_get(expected, "as"))};
     if (vit_model_load_with(&model, directory, &options, &error) != VIT_OK)
         fail_msg("%s", error.message);
-    if (options.as) assert_non_null(strstr(vit_model_describe(model).recipe, options.as));
+    if (options.emulate) assert_non_null(strstr(vit_model_describe(model).recipe, options.emulate));
     const size_t classes = vit_model_describe(model).classes;
     assert_int_equal(classes, json_array_size(list));
     float *logits = logits_of(model, VIT_PRECISION_F32), *want = check_floats(classes);

@@ -266,7 +266,8 @@ static void test_described(void **state) {
     char path[300];
     vit_error error;
     assert_true(t.writes && t.reads_pictures && !t.reads_texts);
-    assert_true(t.beams == 3 && t.length == 21 && t.no_repeat == 3 && t.stop == VIT_STOP_EARLY);
+    assert_true(t.beams == 3 && t.length == 21 && t.no_repeat == 3 &&
+                t.early_stopping == VIT_EARLY_STOPPING_TRUE);
     assert_true(t.length_penalty == 2.0 && t.tokens > 4);
     snprintf(path, sizeof path, "%s/own.safetensors", scratch);
     assert_int_equal(vit_model_file_save(path, &model->file, &error), VIT_ERROR_UNSUPPORTED);

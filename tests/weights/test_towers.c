@@ -89,7 +89,7 @@ static void test_configs(void **state) {
 /* As another library where there is no choice, or none is known. */
 static void test_answered_as(void **state) {
     static const struct {
-        const char *as, *a, *b;
+        const char *emulate, *a, *b;
         vit_status status;
     } cases[] = {{"timm", "are hf's and are not answered as timm", "DINOv3", VIT_ERROR_UNSUPPORTED},
                  {"keras", "as \"keras\": no such library", "timm, hf", VIT_ERROR_ARGUMENT}};
@@ -98,12 +98,12 @@ static void test_answered_as(void **state) {
     vit_error error;
     snprintf(path, sizeof path, "%s/" PUBLISHED "/hf_clip", project);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const vit_model_options options = {.as = cases[i].as};
+        const vit_model_options options = {.emulate = cases[i].emulate};
         assert_int_equal(vit_model_load_with(&model, path, &options, &error), cases[i].status);
         assert_says(&error, cases[i].status, cases[i].a, cases[i].b);
     }
-    assert_int_equal(vit_model_load_with(&model, path, &(vit_model_options){.as = "hf"}, &error),
-                     VIT_OK);
+    assert_int_equal(
+        vit_model_load_with(&model, path, &(vit_model_options){.emulate = "hf"}, &error), VIT_OK);
     vit_model_free(model);
 }
 

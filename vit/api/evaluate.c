@@ -103,7 +103,7 @@ typedef struct chosen {
     bool seen;         /* the model learnt from them */
 } chosen;
 
-/* Held-back pictures are the set's val part, or those that the model's own training held back. */
+/* Validation pictures are the set's val part, or those that the model's own training held back. */
 static vit_status choose(chosen *c, vit_loader *loader, const training *t, const vit_dataset *d,
                          vit_split split, vit_error *error) {
     vit_recipe recipe = vit_recipe_default();
@@ -388,8 +388,8 @@ static void set_result(vit_evaluation *result, const vit_model *m, const vit_dat
     result->loss = s->loss;
     result->classes = m->file.config.classes;
     result->temperature = s->temperature;
-    result->unsure = s->unsure;
-    result->unsure_wrong = s->unsure_wrong;
+    result->below_threshold = s->below_threshold;
+    result->below_threshold_wrong = s->below_threshold_wrong;
     if (!writes && m->file.scoring == VIT_SCORING_SOFTMAX) set_calibration(result, s->calibration);
     result->which = c->which;
     result->seen = c->seen;

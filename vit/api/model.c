@@ -7,7 +7,7 @@
 #include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/weights/published.h"
-#include "vit/words.h"
+#include "vit/zero_shot.h"
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -155,14 +155,14 @@ vit_status vit_model_from_file(vit_model **out, vit_model_file *file, vit_error 
     return status;
 }
 
-static vit_status turn(vit_preprocessing *p, vit_turn turn, vit_error *error) {
+static vit_status turn(vit_preprocessing *p, vit_orientation turn, vit_error *error) {
     switch (turn) {
-    case VIT_TURN_EXIF:
+    case VIT_ORIENTATION_EXIF:
         return vit_preprocessing_turn(p, true, error);
-    case VIT_TURN_NEVER:
+    case VIT_ORIENTATION_NEVER:
         return vit_preprocessing_turn(p, false, error);
-    case VIT_TURN_MODEL:
-    case VIT_TURN_COUNT:
+    case VIT_ORIENTATION_MODEL:
+    case VIT_ORIENTATION_COUNT:
         break;
     }
     return VIT_OK;
@@ -176,7 +176,7 @@ static vit_status take_words(vit_word_head *words, bool *wanted, const char *pat
                                     .templates = templates->texts,
                                     .template_count = templates->count,
                                     .config = o->config,
-                                    .as = o->as,
+                                    .emulate = o->emulate,
                                     .cpu = o->cpu};
     const vit_status status = vit_words_wanted(wanted, path, &labels, error);
     if (status != VIT_OK || !*wanted) return status;
@@ -187,7 +187,7 @@ static vit_status take_words(vit_word_head *words, bool *wanted, const char *pat
 static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes,
                        const vit_model_options *options, vit_templates templates,
                        vit_error *error) {
-    const vit_model_options usual = {0}, *o = options ? options : &usual;
+    const vit_model_options defaults = {0}, *o = options ? options : &defaults;
     vit_model_file file = {0};
     vit_word_head words = {0};
     const vit_kernels *kernels;
@@ -204,7 +204,7 @@ static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes
     }
     const vit_exec packs = {.kernels = kernels, .threads = threads, .precision = o->precision};
     const vit_wanted wanted = {.config = o->config,
-                               .as = o->as,
+                               .emulate = o->emulate,
                                .labels = in_words ? NULL : o->labels,
                                .words = in_words ? &words : NULL,
                                .height = o->height,
@@ -216,7 +216,7 @@ static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes
     if (status == VIT_OK)
         status = vit_model_file_resize(&file, o->height > 0 ? o->height : file.config.height,
                                        o->width > 0 ? o->width : file.config.width, error);
-    if (status == VIT_OK) status = turn(&file.preprocessing, o->turn, error);
+    if (status == VIT_OK) status = turn(&file.preprocessing, o->exif_orientation, error);
     if (status == VIT_OK) status = vit_model_from_file(out, &file, error);
     vit_model_file_clear(&file);
     vit_word_head_clear(&words);
@@ -234,9 +234,9 @@ vit_status vit_model_load_with(vit_model **out, const char *path, const vit_mode
     return load(out, path, NULL, options, (vit_templates){0}, error);
 }
 
-vit_status vit_model_load_words(vit_model **out, const char *path, const vit_model_options *options,
-                                const char *const *templates, size_t template_count,
-                                vit_error *error) {
+vit_status vit_model_load_zero_shot(vit_model **out, const char *path,
+                                    const vit_model_options *options, const char *const *templates,
+                                    size_t template_count, vit_error *error) {
     VIT_ENTRY;
     return load(out, path, NULL, options, (vit_templates){templates, template_count}, error);
 }

@@ -12,7 +12,7 @@
 #include "vit/weights/export/onnx.h"
 #include "vit/weights/layout/save.h"
 #include "vit/weights/published.h"
-#include "vit/words.h"
+#include "vit/zero_shot.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -243,7 +243,7 @@ static vit_status load(conversion *c, vit_error *error) {
                                     .templates = c->templates.texts,
                                     .template_count = c->templates.count,
                                     .config = o->config,
-                                    .as = o->as};
+                                    .emulate = o->emulate};
     vit_word_head words = {0};
     bool in_words;
     vit_status status = vit_words_wanted(&in_words, o->in, &labels, error);
@@ -251,7 +251,7 @@ static vit_status load(conversion *c, vit_error *error) {
     if (status == VIT_OK)
         status = vit_published_load(&c->model, o->in,
                                     &(vit_wanted){.config = o->config,
-                                                  .as = o->as,
+                                                  .emulate = o->emulate,
                                                   .labels = in_words ? NULL : o->labels,
                                                   .words = in_words ? &words : NULL},
                                     error);
@@ -282,11 +282,11 @@ static vit_status convert(conversion *c, vit_error *error) {
 
 vit_status vit_convert(const vit_convert_options *options, vit_error *error) {
     VIT_ENTRY;
-    return vit_convert_words(options, NULL, 0, error);
+    return vit_convert_zero_shot(options, NULL, 0, error);
 }
 
-vit_status vit_convert_words(const vit_convert_options *options, const char *const *templates,
-                             size_t template_count, vit_error *error) {
+vit_status vit_convert_zero_shot(const vit_convert_options *options, const char *const *templates,
+                                 size_t template_count, vit_error *error) {
     VIT_ENTRY;
     const vit_convert_options none = {0};
     conversion c = {.options = options ? options : &none, .templates = {templates, template_count}};

@@ -58,7 +58,7 @@ vit_status vit_prepare_picture(vit_session *s, const vit_picture *picture, uint8
 vit_status vit_explain(vit_session *s, const uint8_t *pixels, const vit_map_options *options,
                        vit_map *map, vit_error *error) {
     VIT_ENTRY;
-    const vit_map_options usual = {0}, *o = options ? options : &usual;
+    const vit_map_options defaults = {0}, *o = options ? options : &defaults;
     vit_explainer *e;
     float *image = NULL;
     *map = (vit_map){0};
@@ -202,9 +202,9 @@ vit_status vit_explain_page(vit_session *s, const uint8_t *pixels, const vit_pag
     const vit_model_file *file = &s->model->file;
     const char *const *labels =
         (const char *const *)(file->labels ? file->labels : s->model->numbers);
-    const vit_page_options usual = {0};
+    const vit_page_options defaults = {0};
     vit_page_call call = {
-        .pixels = pixels, .labels = labels, .options = options ? options : &usual};
+        .pixels = pixels, .labels = labels, .options = options ? options : &defaults};
     vit_bytes bytes = {0};
     float *image = NULL;
     *html = (vit_buffer){0};

@@ -35,7 +35,7 @@ static vit_generation writing_of(const vit_model *m, const vit_text_options *o) 
     if (o->beams > 0) w.beams = o->beams;
     if (o->length > 0) w.length = o->length;
     if (o->length_penalty.given) w.length_penalty = o->length_penalty.value;
-    if (o->stop.given) w.stop = (vit_stop)o->stop.value;
+    if (o->early_stopping.given) w.early_stopping = (vit_early_stopping)o->early_stopping.value;
     if (o->no_repeat.given) w.no_repeat = (size_t)o->no_repeat.value;
     if (o->sample) w.beams = o->beams > 0 ? o->beams : 1;
     w.sample = o->sample;
@@ -60,7 +60,7 @@ vit_text_info vit_text_describe(const vit_model *m) {
                            .length = w.length,
                            .no_repeat = w.no_repeat,
                            .length_penalty = w.length_penalty,
-                           .stop = w.stop,
+                           .early_stopping = w.early_stopping,
                            .tokens = tokens};
 }
 

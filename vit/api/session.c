@@ -2,10 +2,10 @@
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/parallel.h"
+#include "vit/few_shot.h"
 #include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/ops/loss.h"
-#include "vit/teach.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

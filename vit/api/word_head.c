@@ -7,7 +7,7 @@
 #include "vit/ops/unit.h"
 #include "vit/weights/file/labels.h"
 #include "vit/weights/text_tower.h"
-#include "vit/words.h"
+#include "vit/zero_shot.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,7 +258,8 @@ static vit_status check_count(const vit_word_head *h, vit_error *error) {
 
 vit_status vit_word_head_make(vit_word_head *h, const char *path, const vit_word_labels *w,
                               vit_error *error) {
-    const vit_embedder_options options = {.config = w->config, .as = w->as, .cpu = w->cpu};
+    const vit_embedder_options options = {
+        .config = w->config, .emulate = w->emulate, .cpu = w->cpu};
     vit_embedder *words = NULL;
     vit_label_list labels = {0}, templates = {0};
     *h = (vit_word_head){0};

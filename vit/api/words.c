@@ -1,10 +1,10 @@
-/* What vit/words.h promises: texts -> features. */
-#include "vit/words.h"
+/* What vit/zero_shot.h promises: texts -> features. */
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/size.h"
 #include "vit/ops/unit.h"
 #include "vit/weights/text_tower.h"
+#include "vit/zero_shot.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static vit_status open_words(vit_embedder *w, const char *path, const vit_embedd
         vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, o->bf16, error);
     if (status != VIT_OK) return status;
     const vit_exec packs = {.kernels = kernels, .threads = threads, .precision = o->precision};
-    const vit_wanted wanted = {.config = o->config, .as = o->as, .packs = &packs};
+    const vit_wanted wanted = {.config = o->config, .emulate = o->emulate, .packs = &packs};
     status = vit_text_tower_load(&w->tower, path, &wanted, error);
     if (status != VIT_OK) return status;
     const vit_model_file *f = &w->tower.file;
@@ -36,10 +36,10 @@ static vit_status open_words(vit_embedder *w, const char *path, const vit_embedd
 vit_status vit_embedder_load(vit_embedder **out, const char *path,
                              const vit_embedder_options *options, vit_error *error) {
     VIT_ENTRY;
-    const vit_embedder_options usual = {0};
+    const vit_embedder_options defaults = {0};
     vit_embedder *w = *out = vit_alloc(1, sizeof *w);
-    if (!w) return vit_fail_memory(error, "a tower of texts", sizeof *w);
-    const vit_status status = open_words(w, path, options ? options : &usual, error);
+    if (!w) return vit_fail_memory(error, "a text encoder", sizeof *w);
+    const vit_status status = open_words(w, path, options ? options : &defaults, error);
     if (status == VIT_OK) return VIT_OK;
     vit_embedder_free(w);
     *out = NULL;
@@ -109,8 +109,8 @@ vit_status vit_embed_texts(vit_embedder *w, const char *const *texts, size_t cou
                            const vit_embed_texts_options *options, float *features,
                            vit_error *error) {
     VIT_ENTRY;
-    const vit_embed_texts_options usual = {0};
-    return embed(w, texts, count, options ? options : &usual, features, error);
+    const vit_embed_texts_options defaults = {0};
+    return embed(w, texts, count, options ? options : &defaults, features, error);
 }
 
 size_t vit_embedder_tokens(const vit_embedder *w, const char *text) {

@@ -1,4 +1,4 @@
-/* What the files of vit/api share about towers of texts. */
+/* What the files of vit/api share about text encoders. */
 #ifndef VIT_API_WORDS_H
 #define VIT_API_WORDS_H
 
@@ -14,10 +14,10 @@ typedef struct vit_word_labels {
     const char *labels; /* as in vit_model_options */
     const char *const *templates;
     size_t template_count;
-    const char *config, *as, *cpu;
+    const char *config, *emulate, *cpu;
 } vit_word_labels;
 
-/* *wanted: the labels are the classes, in words, of the model at `path`, which has a tower of texts
+/* *wanted: the labels are the classes, in words, of the model at `path`, which has a text encoder
  * and no classes of its own. path NULL: the model is in memory. ARGUMENT for templates that are
  * none of such a model. */
 vit_status vit_words_wanted(bool *wanted, const char *path, const vit_word_labels *labels,

@@ -13,8 +13,8 @@
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/pictures.h"
 #include "vit/cluster/cluster.h"
+#include "vit/few_shot.h"
 #include "vit/formats/npy.h"
-#include "vit/teach.h"
 #include "vit/texts.h"
 
 enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMATS };
@@ -143,7 +143,7 @@ typedef struct classifier {
     size_t classes, top, width; /* width: features of a picture */
     size_t tokens;              /* with --embed tokens; else 0 */
     size_t most, room, count;   /* pictures that a window may have at most, now, and has */
-    vit_teaching *among;        /* with --neighbours */
+    vit_few_shot *among;        /* with --neighbours */
     vit_neighbour *neighbours;  /* [settings->neighbours] */
     vit_coverage coverage;
     size_t *set;              /* [classes], with --coverage */
@@ -200,14 +200,14 @@ static vit_status allocate(classifier *c, vit_error *error) {
 
 /* The training pictures that answers are compared with. */
 static vit_status open_among(classifier *c, const vit_session_options *choice, vit_error *error) {
-    const vit_teach_options teaching = {.threads = choice->threads,
-                                        .cpu = choice->cpu,
-                                        .precision = choice->precision,
-                                        .bf16 = choice->bf16};
+    const vit_few_shot_options teaching = {.threads = choice->threads,
+                                           .cpu = choice->cpu,
+                                           .precision = choice->precision,
+                                           .bf16 = choice->bf16};
     if (c->settings->neighbours == 0) return VIT_OK;
-    vit_status status = vit_teaching_new(&c->among, c->model, &teaching, error);
+    vit_status status = vit_few_shot_new(&c->among, c->model, &teaching, error);
     if (status == VIT_OK)
-        status = vit_teaching_add_data(c->among, c->settings->among, NULL, vit_say_note,
+        status = vit_few_shot_add_data(c->among, c->settings->among, NULL, vit_say_note,
                                        (void *)&command, error);
     return status;
 }
@@ -253,7 +253,7 @@ static void close_classifier(classifier *c) {
     empty_window(c);
     void *const arrays[] = {c->pictures, c->answers, c->logits,     c->features, c->probabilities,
                             c->best,     c->matrix,  c->neighbours, c->set};
-    vit_teaching_free(c->among);
+    vit_few_shot_free(c->among);
     vit_coverage_free(&c->coverage);
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) vit_free(arrays[i]);
     vit_session_free(c->session);
@@ -321,9 +321,9 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
                       .thresholds = c->coverage.thresholds};
     vit_error failed;
     if (fine && c->among) {
-        a.neighbour_count = vit_min((size_t)c->settings->neighbours, vit_teaching_count(c->among));
-        if (vit_teaching_neighbours(c->among, a.features, c->neighbours, a.neighbour_count,
-                                    &failed) != VIT_OK) {
+        a.neighbour_count = vit_min((size_t)c->settings->neighbours, vit_few_shot_count(c->among));
+        if (vit_few_shot_nearest(c->among, a.features, c->neighbours, a.neighbour_count, &failed) !=
+            VIT_OK) {
             fine = false;
             a.failure = &failed;
         }

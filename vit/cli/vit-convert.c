@@ -4,7 +4,7 @@
 #include "vit/base/sys.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/program.h"
-#include "vit/words.h"
+#include "vit/zero_shot.h"
 
 typedef struct settings {
     vit_model_choice from;
@@ -86,7 +86,7 @@ static int run(const settings *s, const char *in, const char *out) {
     if (status == VIT_OK) {
         const vit_convert_options choice = {.in = path,
                                             .config = s->from.config,
-                                            .as = s->from.as,
+                                            .emulate = s->from.emulate,
                                             .labels = labels,
                                             .out = out,
                                             .layout = s->layout < 0 ? NULL : layouts[s->layout],
@@ -97,8 +97,8 @@ static int run(const settings *s, const char *in, const char *out) {
                                             .cpu = vit_chosen_cpu(),
                                             .note = vit_say_note,
                                             .user = (void *)&command};
-        status =
-            vit_convert_words(&choice, s->from.templates.values, s->from.templates.count, &error);
+        status = vit_convert_zero_shot(&choice, s->from.templates.values, s->from.templates.count,
+                                       &error);
         vit_free(path);
     }
     return status == VIT_OK ? VIT_EXIT_OK : vit_say_error(&command, &error);

@@ -231,7 +231,7 @@ static void add_decoder(vit_string *text, const subject *s) {
     add_title(text, "writes");
     if (t->beams > 1)
         vit_string_add(text, "by %zu beams, length penalty %g, early stopping %s, ", t->beams,
-                       t->length_penalty, stops[t->stop]);
+                       t->length_penalty, stops[t->early_stopping]);
     else
         vit_string_add(text, "greedily, ");
     if (t->no_repeat > 0) vit_string_add(text, "no %zu tokens twice, ", t->no_repeat);
@@ -256,7 +256,7 @@ static void add_probabilities(vit_string *text, const vit_model_info *m) {
         break;
     }
     if (m->threshold > 0)
-        vit_string_add(text, ", below %s %% an answer is unsure",
+        vit_string_add(text, ", below %s %% an answer is below the threshold",
                        vit_format_fixed(number, 100 * m->threshold, 2));
     vit_string_add(text, "\n");
 }

@@ -17,15 +17,15 @@ typedef struct settings {
     bool json;
     uint64_t beams, length, top_k, seed, count, threads;
     double temperature;
-    vit_optional length_penalty, stop, no_repeat;
+    vit_optional length_penalty, early_stopping, no_repeat;
     bool sample;
 } settings;
 
 #define AT_ONCE 64 /* pictures or texts */
 
-/* In the order of vit_stop, as Hugging Face calls them. */
+/* In the order of vit_early_stopping, as Hugging Face calls them. */
 static const char *const stops[] = {"false", "true", "never", NULL};
-VIT_CHECK_ROWS(stops, VIT_STOP_COUNT + 1);
+VIT_CHECK_ROWS(stops, VIT_EARLY_STOPPING_COUNT + 1);
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to read"},
@@ -63,7 +63,7 @@ static const vit_option options[] = {
      .help = "for beams: the score of a text is its sum of log p,\n"
              "divided by tokens^X (default: the model's, or 1)",
      .min = -100, .max = 100},
-    {VIT_OPTION(CHOICE, "early-stopping", stop, "false|true|never"), .optional = true,
+    {VIT_OPTION(CHOICE, "early-stopping", early_stopping, "false|true|never"), .optional = true,
      .help = "when the beam search ends. false: no unfinished\n"
              "text is likely to overtake; true: as many texts as\n"
              "beams are finished; never: none can overtake\n"
@@ -133,7 +133,7 @@ static vit_status open_session(reading *r, vit_error *error) {
                                   .beams = (size_t)s->beams,
                                   .length = (size_t)s->length,
                                   .length_penalty = s->length_penalty,
-                                  .stop = s->stop,
+                                  .early_stopping = s->early_stopping,
                                   .no_repeat = s->no_repeat,
                                   .sample = s->sample,
                                   .temperature = s->temperature,

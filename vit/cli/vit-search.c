@@ -12,7 +12,7 @@
 #include "vit/search/copies.h"
 #include "vit/search/index.h"
 #include "vit/search/sheet.h"
-#include "vit/words.h"
+#include "vit/zero_shot.h"
 
 typedef struct settings {
     const char *model, *out, *html;
@@ -267,7 +267,7 @@ static bool is_path(const char *query) {
     return strchr(query, '/') || (dot && strlen(dot) > 2 && strlen(dot) < 6);
 }
 
-/* features = those of words, by the tower of texts beside the model. */
+/* features = those of words, by the text encoder beside the model. */
 static vit_status embed_words(float *features, size_t width, const char *words, const char *name,
                               const settings *s, vit_error *error) {
     const vit_embedder_options choice = {.threads = threads_of(s), .cpu = vit_chosen_cpu()};

@@ -98,7 +98,7 @@ static const vit_option options[] = {
     {.name = "batch",
      KEY(COUNT, "batch", "N", 1, 1e6),
      .help = "pictures a step (default: the preset's)"},
-    {RANGE(COUNT, "gradient-accumulation", accumulate, "N", 1, 65536),
+    {RANGE(COUNT, "gradient-accumulation", gradient_accumulation, "N", 1, 65536),
      .help = "a step takes the gradient of N batches; the same as N\n"
              "times --batch, which takes no more memory (default: 1)"},
     {.name = "lr",
@@ -153,7 +153,7 @@ static const vit_option options[] = {
     VIT_PRECISION_KEYS("f32 or bf16: the matrix products; bfloat16 is faster\n"
                        "if the processor has it (default: the preset's, or f32)"),
     VIT_THREADS_OPTION(settings, "changes no byte of the result (default: all processors)"),
-    {VIT_FLAG("activation-checkpointing", recompute),
+    {VIT_FLAG("activation-checkpointing", activation_checkpointing),
      .help = "also called gradient checkpointing: keep only the input\n"
              "of each block for the backward pass and compute the rest\n"
              "again: less memory, more time, the same bytes"},
@@ -271,13 +271,13 @@ static vit_train_options train_options(const settings *s, const key_values *sets
         .steps = s->steps.steps,
         .schedule_steps = s->steps.schedule,
         .minutes = s->minutes,
-        .accumulate = (size_t)s->accumulate,
+        .gradient_accumulation = (size_t)s->gradient_accumulation,
         .teacher = p->teacher,
         .empty_classes = s->classes.empty_classes,
-        .parts_are_classes = s->classes.parts_are_classes,
+        .splits_are_classes = s->classes.splits_are_classes,
         .seed = s->seed,
         .threads = (int)s->threads,
-        .recompute = s->recompute,
+        .activation_checkpointing = s->activation_checkpointing,
         .cpu = vit_chosen_cpu(),
         .callback = on_event,
         .user = report,

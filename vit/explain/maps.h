@@ -45,7 +45,7 @@ typedef struct vit_map_method {
     vit_status (*end)(vit_map_call *call, vit_error *error); /* after the forward pass; or NULL */
 } vit_map_method;
 
-/* attention.c */
+/* attention_maps.c */
 extern const vit_map_method vit_map_attention, vit_map_rollout;
 /* relevance.c */
 extern const vit_map_method vit_map_relevance, vit_map_gradcam;

@@ -252,9 +252,9 @@ typedef struct vit_kernels {
     void (*largest)(float *y, uint8_t *place, const float *const rows[VIT_LARGEST_ROWS], size_t n);
 
     /* y = x sigma(a x + b x^3), sigma(t) = 1 / (1 + exp(-t)): by the choice of a and b SiLU or one
-     * of the two approximations of GELU (ops/activation.c); dx = dy y', and y is recomputed unless
-     * it is NULL. In place is allowed. Errors, for those three: of y at most 1.6e-7 |x| + FLT_MIN,
-     * of dx at most 2.3e-7 |dy|. */
+     * of the two approximations of GELU (vit/ops/activation.c); dx = dy y', and y is recomputed
+     * unless it is NULL. In place is allowed. Errors, for those three: of y at most 1.6e-7 |x| +
+     * FLT_MIN, of dx at most 2.3e-7 |dy|. */
     void (*swish)(float *y, const float *x, float a, float b, size_t n);
     void (*swish_backward)(float *dx, float *y, const float *dy, const float *x, float a, float b,
                            size_t n);

@@ -146,7 +146,7 @@ static vit_status check_decoder(const vit_config *c, vit_error *error) {
     return VIT_OK;
 }
 
-/* What needs a decoder, and there is none; a tower of texts does not. */
+/* What needs a decoder, and there is none; a text encoder does not. */
 static vit_status check_alone(const vit_config *c, vit_error *error) {
     if (c->tower) return VIT_OK;
     if (!vit_config_takes_pictures(c))

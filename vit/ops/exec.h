@@ -8,8 +8,8 @@
 
 typedef struct vit_exec {
     const vit_kernels *kernels;
-    int threads;             /* inside an operator; 1 if each slice of a batch has its own thread */
-    float *room;             /* [threads][VIT_GEMM_ROOM], where matrix products pack (gemm.h) */
+    int threads; /* inside an operator; 1 if each slice of a batch has its own thread */
+    float *room; /* [threads][VIT_GEMM_ROOM], where matrix products pack (vit/ops/gemm/gemm.h) */
     vit_precision precision; /* of the products of linear layers and convolutions */
     vit_precision attention; /* of those of attention */
 } vit_exec;

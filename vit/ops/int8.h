@@ -6,9 +6,9 @@
  *
  *   y = float(sum of integer products) * scale of x * scale of w + bias ...
  *
- * A packed layer is an array of 32-bit words: the integers in quads, as panels (gemm.h), then a
- * scale for each output, then for each -128 times the sum of its integers, for kernels that add 128
- * to x. Outputs past the last up to a whole panel are 0.
+ * A packed layer is an array of 32-bit words: the integers in quads, as panels
+ * (vit/ops/gemm/gemm.h), then a scale for each output, then for each -128 times the sum of its
+ * integers, for kernels that add 128 to x. Outputs past the last up to a whole panel are 0.
  */
 #ifndef VIT_OPS_INT8_H
 #define VIT_OPS_INT8_H

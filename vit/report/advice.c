@@ -24,24 +24,24 @@ const char *vit_finding_name(vit_finding finding) {
 /* The limits of the findings. Shares are of pictures that are answered right. */
 #define GUESSING 1.5 /* STUCK: below this many times the share that guessing gets right */
 #define AHEAD .25    /* STUCK: less of the way from the largest class's share to all of them */
-#define GAP .03      /* OVERFITTING: share of training pictures - share of held-back ones */
-#define RISE 1.05    /* OVERFITTING: the held-back loss over its lowest value */
+#define GAP .03      /* OVERFITTING: share of training pictures - share of validation ones */
+#define RISE 1.05    /* OVERFITTING: the validation loss over its lowest value */
 #define LASTS 3      /* OVERFITTING: epochs in a row that must show it */
 #define CALM .5      /* OVERFITTING, during a training: share of the highest learning rate */
 #define GOOD .97     /* UNDERFITTING: a lower share of the training pictures */
 #define SIGMAS 2     /* a gap of more standard errors than this is one */
-#define GAIN .005    /* SHORT: how much the held-back share rose in the last quarter */
-#define ROUGH .02    /* FEW: standard error of the held-back share */
+#define GAIN .005    /* SHORT: how much the validation share rose in the last quarter */
+#define ROUGH .02    /* FEW: standard error of the validation share */
 
 /* What the findings follow from. */
 typedef struct figures {
     double val, train; /* shares of held-back and of training pictures; NaN: not measured */
     double error;      /* standard error of val */
-    double rise;       /* the held-back loss over its lowest value so far */
+    double rise;       /* the validation loss over its lowest value so far */
     uint64_t least;    /* the step of that value */
     double gain;       /* of val over the last quarter of the epochs; NaN: too few epochs */
     bool rises;        /* the last LASTS epochs: the loss has risen, and there is a gap */
-    bool gapes;        /* the last LASTS epochs: a wide gap, most of the held-back errors */
+    bool gapes;        /* the last LASTS epochs: a wide gap, most of the validation errors */
     bool stalls;       /* val has been no better for two epochs */
     bool is_calm;      /* the learning rate has fallen */
 } figures;
@@ -57,7 +57,7 @@ static bool has_gap(const vit_facts *facts, const vit_epoch_point *e, double lea
     return e->train_top1 - e->val_top1 > fmax(least, SIGMAS * error);
 }
 
-/* The lowest loss of the held-back pictures; *step: when. */
+/* The lowest loss of the validation pictures; *step: when. */
 static double lowest_loss(uint64_t *step, const vit_training_curves *c) {
     double least = INFINITY;
     for (size_t i = 0; i < c->epoch_count; i++)

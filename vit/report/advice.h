@@ -9,7 +9,7 @@ typedef enum vit_finding {
     VIT_FINDING_OVERFITTING,  /* much better on the pictures it trains on than on others */
     VIT_FINDING_UNDERFITTING, /* not good even on the pictures it trains on */
     VIT_FINDING_SHORT,        /* accuracy was still rising when it ended */
-    VIT_FINDING_FEW,          /* too few held-back pictures to be sure */
+    VIT_FINDING_FEW,          /* too few validation pictures to be sure */
     VIT_FINDING_FINE,         /* none of these */
     VIT_FINDING_COUNT,
 } vit_finding;
@@ -31,7 +31,7 @@ typedef struct vit_choices {
     bool preset;                /* --preset was given */
     bool keeps_best;            /* --keep best */
     bool balances;              /* --balance */
-    bool own_val;               /* the held-back pictures are a part of the data */
+    bool own_val;               /* the validation pictures are a part of the data */
     bool flip_suits;            /* mirrored pictures are of the same class: no letters, no digits */
     bool flips, rotates, crops; /* augmentation; crops: torchvision's RandomResizedCrop */
     double mixup, cutmix, drop_path, weight_decay; /* as in the recipe */

@@ -12,7 +12,7 @@ extern const char *const vit_compare_js[];
 extern const char *const vit_report_css[];
 extern const char *const vit_charts_js[];
 
-/* The best and the last share of held-back pictures; NaN: none was measured. */
+/* The best and the last share of validation pictures; NaN: none was measured. */
 static double best_of(const vit_training_curves *c) {
     double best = NAN;
     for (size_t i = 0; i < c->epoch_count; i++) best = fmax(best, c->epochs[i].val_top1);

@@ -12,7 +12,7 @@ typedef struct vit_point {
     double rate;                /* training pictures a second */
 } vit_point;
 
-/* Measured after `step` steps: share of right answers and loss of the held-back pictures, and of a
+/* Measured after `step` steps: share of right answers and loss of the validation pictures, and of a
  * sample of training pictures without augmentation. NaN: not measured. */
 typedef struct vit_epoch_point {
     uint64_t step;

@@ -36,7 +36,7 @@ static int compare_suspects(const void *a, const void *b) {
 }
 
 /* The two classes that are taken for each other most often; counts: [classes][classes]. */
-static void find_confused(vit_learnt *out, const size_t *counts, size_t classes) {
+static void find_confused(vit_few_shot_result *out, const size_t *counts, size_t classes) {
     out->confusions = 0;
     for (size_t i = 0; i < classes; i++)
         for (size_t j = i + 1; j < classes; j++) {
@@ -55,7 +55,7 @@ static size_t count_groups(const vit_samples *x) {
     return groups;
 }
 
-vit_status vit_count_answers(vit_learnt *out, const float *without, const vit_samples *x,
+vit_status vit_count_answers(vit_few_shot_result *out, const float *without, const vit_samples *x,
                              vit_error *error) {
     const size_t c = x->classes;
     vit_suspect *wrong = vit_alloc(x->pictures, sizeof *wrong);
@@ -191,7 +191,7 @@ static vit_status measure_point(vit_learning_point *p, draw *d, const vit_kernel
 
 /* The accuracy at twice as many pictures as the last point has, if the error goes on falling as
  * a n^-b, which has the least squares of log error over log n. */
-static double extrapolate(const vit_learnt *t) {
+static double extrapolate(const vit_few_shot_result *t) {
     double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, x = 0;
     for (size_t i = 0; i < t->points; i++) {
         const double wrong = 1 - t->curve[i].accuracy;
@@ -219,8 +219,8 @@ static size_t smallest(const draw *d) {
     return least;
 }
 
-static vit_status measure(vit_learnt *out, draw *d, const vit_kernels *kernels, int threads,
-                          vit_error *error) {
+static vit_status measure(vit_few_shot_result *out, draw *d, const vit_kernels *kernels,
+                          int threads, vit_error *error) {
     static const size_t counts[] = {2, 5, 10, 20, 50};
     const vit_samples *x = d->all;
     const size_t mean = x->pictures / x->classes;
@@ -241,8 +241,8 @@ static vit_status measure(vit_learnt *out, draw *d, const vit_kernels *kernels, 
     return VIT_OK;
 }
 
-vit_status vit_measure_curve(vit_learnt *out, const vit_samples *x, const vit_kernels *kernels,
-                             int threads, vit_error *error) {
+vit_status vit_measure_curve(vit_few_shot_result *out, const vit_samples *x,
+                             const vit_kernels *kernels, int threads, vit_error *error) {
     const size_t most = vit_min(x->pictures, MOST_ROWS);
     draw d = {.all = x};
     out->points = 0;

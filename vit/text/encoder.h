@@ -1,6 +1,6 @@
 /* How a tokenizer encodes: a text is cut at added tokens, what is between is normalised, split, and
  * each part given to the model; then tokens are added around. encoder.c runs this; encoder_json.c
- * reads it from tokenizer.json, encoder_files.c makes it of other files. */
+ * reads it from tokenizer.json, encoder_class.c makes it of other files. */
 #ifndef VIT_TEXT_ENCODER_H
 #define VIT_TEXT_ENCODER_H
 

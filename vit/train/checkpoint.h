@@ -5,7 +5,7 @@
  *
  * Each contains a SHA-256 of all its bytes. A new one is written as DIR/checkpoint.new, read back,
  * verified, and only then renamed; after that older ones are removed, except the last two and the
- * one with the best held-back accuracy. DIR/lock keeps a second training out.
+ * one with the best validation accuracy. DIR/lock keeps a second training out.
  */
 #ifndef VIT_TRAIN_CHECKPOINT_H
 #define VIT_TRAIN_CHECKPOINT_H
@@ -35,7 +35,7 @@ typedef struct vit_identity {
 
 /* What a training remembers besides its arrays. All 0 at the start. */
 typedef struct vit_history {
-    size_t best_step; /* the step with the best held-back accuracy so far; 0: none measured */
+    size_t best_step; /* the step with the best validation accuracy so far; 0: none measured */
     double best_top1, best_loss;
     size_t extended_at, extended_from; /* the step at which the schedule was last extended, and how
                                           many steps it had before; 0: never */

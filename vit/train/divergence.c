@@ -20,7 +20,7 @@
 #define RECENT_STEPS 100 /* of the running means */
 
 /* A network has learnt nothing if its loss is not below CHANCE times that of guessing, and its
- * accuracy on held-back pictures not more than DEVIATIONS standard deviations above chance. A note
+ * accuracy on validation pictures not more than DEVIATIONS standard deviations above chance. A note
  * says so from STEPS_TO_TELL steps on; from STEPS_TO_FAIL on the training fails. */
 #define STEPS_TO_TELL 200
 #define STEPS_TO_FAIL 500
@@ -102,11 +102,11 @@ vit_status vit_run_check_step(vit_run *run, double loss, vit_error *error) {
                                                   : take_used(run, loss, error);
 }
 
-vit_status vit_run_check_held_back(vit_run *run, vit_error *error) {
+vit_status vit_run_check_validation(vit_run *run, vit_error *error) {
     char text[128];
-    if (run->loader.val_count == 0 || isfinite(run->held_back.loss)) return VIT_OK;
+    if (run->loader.val_count == 0 || isfinite(run->validation.loss)) return VIT_OK;
     snprintf(text, sizeof text, "the validation loss became %s after step %llu",
-             isnan(run->held_back.loss) ? "NaN" : "infinite",
+             isnan(run->validation.loss) ? "NaN" : "infinite",
              (unsigned long long)vit_run_step(run));
     return diverge(run, text, error);
 }
@@ -115,13 +115,13 @@ bool vit_run_is_healthy(const vit_run *run) {
     return run->history.skipped_in_row == 0 && run->history.high_in_row == 0;
 }
 
-/* Whether loss and held-back accuracy are no better than those of guessing. */
+/* Whether loss and validation accuracy are no better than those of guessing. */
 static bool is_guessing(const vit_run *run) {
     if (run->preset.recipe.multi_label) return run->history.recent_loss >= CHANCE * guessing(run);
     const double share = 1 / (double)run->preset.config.classes;
     const double spread = sqrt(share * (1 - share) / (double)run->loader.val_count);
     if (!(guessing(run) > 0) || run->history.recent_loss < CHANCE * guessing(run)) return false;
-    return run->loader.val_count == 0 || !(run->held_back.top1 > share + DEVIATIONS * spread);
+    return run->loader.val_count == 0 || !(run->validation.top1 > share + DEVIATIONS * spread);
 }
 
 vit_status vit_run_check_learnt(vit_run *run, vit_error *error) {

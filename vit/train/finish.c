@@ -103,7 +103,7 @@ float *vit_run_weights(const vit_run *run) {
     return state.average ? state.average : state.values;
 }
 
-/* Fits run->held_back.temperature and run->held_back.threshold on the held-back pictures; 0 if
+/* Fits run->validation.temperature and run->validation.threshold on the validation pictures; 0 if
  * there are none. */
 static vit_status calibrate(vit_run *run, vit_error *error) {
     const size_t count = run->loader.val_count, classes = run->preset.config.classes;
@@ -118,16 +118,16 @@ static vit_status calibrate(vit_run *run, vit_error *error) {
         vit_score_records(&score, run->inference, &run->preset.config, &run->data, records,
                           run->loader.val, count, run->loader.table, SCORE_BATCH, error);
     if (status != VIT_OK) return status;
-    if (isnan(run->held_back.top1)) { /* resumed after its last step: no epoch ended since */
-        run->held_back.top1 = (double)score.correct / (double)count;
-        run->held_back.loss = score.loss;
+    if (isnan(run->validation.top1)) { /* resumed after its last step: no epoch ended since */
+        run->validation.top1 = (double)score.correct / (double)count;
+        run->validation.loss = score.loss;
     }
-    run->held_back.temperature =
+    run->validation.temperature =
         vit_temperature_fit(score.logits, records->labels, run->loader.val, count, classes);
     float *confidences = vit_alloc(count, sizeof *confidences);
     if (!confidences) return vit_fail_memory(error, "confidences", count * sizeof *confidences);
-    run->held_back.threshold =
-        vit_threshold_fit(confidences, score.logits, count, classes, run->held_back.temperature);
+    run->validation.threshold =
+        vit_threshold_fit(confidences, score.logits, count, classes, run->validation.temperature);
     vit_free(confidences);
     return status;
 }
@@ -259,8 +259,8 @@ vit_status vit_run_finish(vit_run *run, vit_model_file *model, vit_error *error)
     if (status == VIT_OK) status = check_model(run, error);
     status = vit_cluster_agree(run->options->cluster, status, error);
     if (status == VIT_OK) status = calibrate(run, error);
-    file.temperature = run->held_back.temperature;
-    file.threshold = run->held_back.threshold;
+    file.temperature = run->validation.temperature;
+    file.threshold = run->validation.threshold;
     if (status == VIT_OK && run->options->out && vit_run_writes(run))
         status = save_somewhere(run, &file, error);
     status = vit_cluster_agree(run->options->cluster, status, error);

@@ -15,7 +15,7 @@
 #define PROBE_SHARE 0.04
 
 /* The share of the remaining time that is planned for, and how many seconds a run that falls behind
- * may take beyond its minutes (vit.h promises at most half a minute). */
+ * may take beyond its minutes (vit/vit.h promises at most half a minute). */
 #define PLANNED_SHARE 0.96
 #define OVERRUN_SECONDS 12.0
 

@@ -1,4 +1,4 @@
-/* The loop over steps and epochs: events, accuracy on the held-back pictures, checkpoints. */
+/* The loop over steps and epochs: events, accuracy on the validation pictures, checkpoints. */
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/train/measure/score.h"
@@ -14,7 +14,7 @@
 
 vit_run vit_run_begin(const vit_train_options *options) {
     return (vit_run){
-        .options = options, .pace.started = vit_clock(), .held_back = {.top1 = NAN, .loss = NAN}};
+        .options = options, .pace.started = vit_clock(), .validation = {.top1 = NAN, .loss = NAN}};
 }
 
 static void add_to(vit_mean *mean, double value) {
@@ -69,8 +69,8 @@ vit_event vit_run_event(const vit_run *run, vit_event_kind kind) {
         .loss = NAN,
         .grad_norm = NAN,
         .lr = step > 0 ? learning_rate(run, step - 1) : 0,
-        .val_top1 = run->held_back.top1,
-        .val_loss = run->held_back.loss,
+        .val_top1 = run->validation.top1,
+        .val_loss = run->validation.loss,
         .test_top1 = NAN,
         .images_per_second = batch / per_step,
         .step_sent = talks ? run->pace.sent / (double)run->pace.steps : NAN,
@@ -98,7 +98,7 @@ void vit_run_note(const vit_run *run, const char *format, ...) {
 
 /* ---- the end of an epoch ---- */
 
-static vit_status measure_held_back(vit_run *run, vit_error *error) {
+static vit_status measure_validation(vit_run *run, vit_error *error) {
     vit_score score = {.logits = run->monitor.logits, .cluster = run->options->cluster};
     if (run->loader.val_count == 0) return VIT_OK;
     vit_trainer_settle(run->trainer);
@@ -107,9 +107,9 @@ static vit_status measure_held_back(vit_run *run, vit_error *error) {
                           vit_loader_val_records(&run->loader), run->loader.val,
                           run->loader.val_count, run->loader.table, SCORE_BATCH, error);
     if (status != VIT_OK) return status;
-    run->held_back.top1 = (double)score.correct / (double)run->loader.val_count;
-    run->held_back.loss = score.loss;
-    return vit_run_check_held_back(run, error);
+    run->validation.top1 = (double)score.correct / (double)run->loader.val_count;
+    run->validation.loss = score.loss;
+    return vit_run_check_validation(run, error);
 }
 
 static vit_status keep_if_best(vit_run *run, vit_error *error) {
@@ -118,13 +118,13 @@ static vit_status keep_if_best(vit_run *run, vit_error *error) {
     /* After a step that was skipped no checkpoint is saved, so there would be no way back to it. */
     const bool better =
         vit_run_is_healthy(run) &&
-        (h->best_step == 0 || run->held_back.top1 > h->best_top1 ||
-         (!(run->held_back.top1 < h->best_top1) && run->held_back.loss < h->best_loss));
+        (h->best_step == 0 || run->validation.top1 > h->best_top1 ||
+         (!(run->validation.top1 < h->best_top1) && run->validation.loss < h->best_loss));
     h->stale = better ? 0 : h->stale + 1;
     if (!better) return VIT_OK;
     h->best_step = (size_t)vit_run_step(run);
-    h->best_top1 = run->held_back.top1;
-    h->best_loss = run->held_back.loss;
+    h->best_top1 = run->validation.top1;
+    h->best_loss = run->validation.loss;
     if (!run->options->keep_best) return VIT_OK;
     const size_t size = vit_trainer_get(run->trainer).table->size;
     if (!run->saving.best) run->saving.best = vit_alloc_unset(size, sizeof(float));
@@ -133,7 +133,7 @@ static vit_status keep_if_best(vit_run *run, vit_error *error) {
     return VIT_OK;
 }
 
-/* Ends the training if the accuracy on the held-back pictures has not improved for `patience`
+/* Ends the training if the accuracy on the validation pictures has not improved for `patience`
  * epochs. */
 static void stop_early(vit_run *run) {
     const size_t patience = run->options->patience;
@@ -249,7 +249,7 @@ static bool ends_pass(const vit_run *run, uint64_t steps) {
 static vit_status end_epoch(vit_run *run, vit_error *error) {
     vit_history *h = &run->history;
     if (!ends_pass(run, vit_run_step(run))) try_to_save(run);
-    vit_status status = measure_held_back(run, error);
+    vit_status status = measure_validation(run, error);
     if (status == VIT_OK) status = keep_if_best(run, error);
     if (status == VIT_OK) status = vit_monitor_epoch(run, error);
     if (status != VIT_OK) return status;

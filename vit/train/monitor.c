@@ -77,7 +77,7 @@ static vit_shown_weights shown_weights(const vit_run *run) {
 }
 
 /* The answers that are shown: those of the test pictures, logits [test.count][classes]; or with
- * logits NULL those of the held-back pictures, as last measured. `which` names them. */
+ * logits NULL those of the validation pictures, as last measured. `which` names them. */
 static vit_answers answers_of(const vit_run *run, const float *logits, char which[80]) {
     const vit_dataset *d = &run->data;
     vit_answers a = {.which = which,
@@ -87,7 +87,7 @@ static vit_answers answers_of(const vit_run *run, const float *logits, char whic
                      .classes = run->preset.config.classes,
                      .logits = logits,
                      .temperature =
-                         run->held_back.temperature > 0 ? run->held_back.temperature : 1};
+                         run->validation.temperature > 0 ? run->validation.temperature : 1};
     if (logits) {
         snprintf(which, 80, "the test pictures");
         return a;
@@ -265,7 +265,8 @@ static vit_status score_sample(vit_epoch_point *point, vit_run *run, vit_error *
 
 vit_status vit_monitor_epoch(vit_run *run, vit_error *error) {
     vit_monitor *s = &run->monitor;
-    vit_epoch_point point = {vit_run_step(run), run->held_back.top1, run->held_back.loss, NAN, NAN};
+    vit_epoch_point point = {vit_run_step(run), run->validation.top1, run->validation.loss, NAN,
+                             NAN};
     char which[80];
     vit_error why;
     if (vit_monitor_sample(run) == 0) return VIT_OK;

@@ -14,7 +14,7 @@ typedef struct vit_monitor {
     unsigned hinted; /* findings that were told, as bits 1 << vit_finding */
     vit_training_curves curves;
     vit_tensorboard *board; /* NULL: none */
-    float *logits;          /* [val_count][classes] of the held-back pictures; NULL: not kept */
+    float *logits;          /* [val_count][classes] of the validation pictures; NULL: not kept */
     uint64_t answered;      /* the step after which they were computed; 0: not yet */
     double written;         /* vit_clock() when the report was last written */
     uint64_t tenth;         /* tenth of the schedule whose pictures went last into event files */
@@ -29,10 +29,10 @@ void vit_monitor_close(vit_run *run);
 /* Records a step that took `seconds` at learning rate lr. */
 void vit_monitor_step(vit_run *run, double loss, double lr, double seconds);
 
-/* How many training pictures are classified after an epoch, to compare with the held-back ones. */
+/* How many training pictures are classified after an epoch, to compare with the validation ones. */
 size_t vit_monitor_sample(const vit_run *run);
 
-/* Records an epoch, after the held-back pictures were classified and their logits stored in
+/* Records an epoch, after the validation pictures were classified and their logits stored in
  * monitor->logits; notes, once each, what the curves show (overfitting, ...) and what to try. Fails
  * only if pictures cannot be read. */
 vit_status vit_monitor_epoch(vit_run *run, vit_error *error);
@@ -42,7 +42,7 @@ void vit_monitor_stop(vit_run *run);
 
 /* The training is complete: notes what the curves show, writes report and event files. Accuracy and
  * loss are those of the test pictures, NaN without any; logits: [test.count][classes], or NULL to
- * show the answers to the held-back pictures. */
+ * show the answers to the validation pictures. */
 void vit_monitor_end(vit_run *run, const float *logits, double top1, double loss);
 
 #endif

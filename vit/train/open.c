@@ -26,9 +26,9 @@ static vit_status check_options(const vit_train_options *o, vit_error *error) {
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "a size of %zu x %zu pixels, expected at most %d a side", o->height,
                         o->width, MOST_PIXELS);
-    if (o->accumulate > MOST_ACCUMULATED)
+    if (o->gradient_accumulation > MOST_ACCUMULATED)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%zu batches a step, expected 1 to %zu",
-                        o->accumulate, (size_t)MOST_ACCUMULATED);
+                        o->gradient_accumulation, (size_t)MOST_ACCUMULATED);
     if (o->resume && !o->checkpoint)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "resuming needs to know the checkpoint's directory");
@@ -69,7 +69,7 @@ static vit_status open_data(vit_run *run, vit_error *error) {
                                  .class_column = o->class_column,
                                  .finds_copies = true,
                                  .empty_classes = o->empty_classes,
-                                 .parts_are_classes = o->parts_are_classes,
+                                 .splits_are_classes = o->splits_are_classes,
                                  .multi_label = is_multi_label(o),
                                  .threads = run->threads,
                                  .kernels = run->kernels,
@@ -133,7 +133,7 @@ static vit_status choose_preset(vit_run *run, const char *name, vit_error *error
     if (status != VIT_OK) return status;
     if (o->batch > 0) run->preset.recipe.batch = o->batch;
     if (o->lr > 0) run->preset.recipe.lr = o->lr;
-    if (o->accumulate > 1) run->preset.recipe.batch *= o->accumulate;
+    if (o->gradient_accumulation > 1) run->preset.recipe.batch *= o->gradient_accumulation;
     if (o->val.given) run->preset.recipe.val = o->val.value;
     if (o->freeze > 0) run->preset.recipe.freeze = o->freeze;
     if (o->layer_decay > 0) run->preset.recipe.layer_decay = o->layer_decay;
@@ -169,7 +169,7 @@ static vit_status open_trainer(vit_run *run, vit_error *error) {
     run->loader.teacher = run->teacher.logits;
     const vit_trainer_options options = {.kernels = run->kernels,
                                          .threads = run->threads,
-                                         .recompute = o->recompute,
+                                         .activation_checkpointing = o->activation_checkpointing,
                                          .teacher = &run->teacher,
                                          .blank = o->init != NULL,
                                          .cluster = o->cluster,

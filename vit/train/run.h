@@ -1,9 +1,9 @@
 /* One training, from the first check to the model file. The parts of it, in the order of a run:
- * open.c opens data, network and checkpoint (init.c: weights to start from; outputs.c: where the
- * outputs go; classes.c: how many pictures each class has), plan.c decides how many steps there
- * are, loop.c runs steps and epochs, monitor.c shows them, divergence.c notices when they no longer
- * learn anything, ranks.c compares what several processes are about to do, finish.c writes and
- * tests the model. A step itself is in step/.
+ * open.c opens data, network and checkpoint (init_from.c: weights to start from; outputs.c: where
+ * the outputs go; classes.c: how many pictures each class has), length.c decides how many steps
+ * there are, loop.c runs steps and epochs, monitor.c shows them, divergence.c notices when they no
+ * longer learn anything, ranks.c compares what several processes are about to do, finish.c writes
+ * and tests the model. A step itself is in step/.
  */
 #ifndef VIT_TRAIN_RUN_H
 #define VIT_TRAIN_RUN_H
@@ -48,11 +48,11 @@ typedef struct vit_pace {
                                         the history */
 } vit_pace;
 
-/* The answers to the held-back pictures. */
-typedef struct vit_held_back {
+/* The answers to the validation pictures. */
+typedef struct vit_validation {
     double top1, loss;             /* NaN until measured */
     double temperature, threshold; /* of the model; 0 until they are fitted */
-} vit_held_back;
+} vit_validation;
 
 /* What is kept of the training's states. */
 typedef struct vit_saving {
@@ -88,7 +88,7 @@ struct vit_run {
     vit_history history;
     bool stop_asked; /* of this rank; all stop after the next step */
     bool diverged;   /* set by divergence.c: the training cannot go on */
-    vit_held_back held_back;
+    vit_validation validation;
     vit_saving saving;
     vit_output output;
     vit_monitor monitor;
@@ -119,14 +119,14 @@ vit_status vit_run_note_binding(const vit_run *run, vit_error *error);
 /* Gives all ranks the state of step `step` that rank 0 has loaded. */
 vit_status vit_run_spread(vit_run *run, uint64_t step, vit_error *error);
 
-/* ---- open.c, init.c, outputs.c, classes.c: before the first step ---- */
+/* ---- open.c, init_from.c, outputs.c, classes.c: before the first step ---- */
 
 /* Opens data, preset and trainer, resumes from a checkpoint if that is asked for, and checks that
  * the outputs can be written. Call vit_run_close whether or not it succeeds. */
 vit_status vit_run_open(vit_run *run, vit_error *error);
 void vit_run_close(vit_run *run);
 
-/* recipe->val = the number of the run's training pictures that are held back, which goes into the
+/* recipe->val = the number of the run's validation pictures, which goes into the
  * model file. */
 void vit_run_hold_back(vit_recipe *recipe, const vit_run *run);
 
@@ -165,7 +165,7 @@ size_t vit_run_largest_class(double *share, const vit_records *records, const ui
  * largest class. */
 void vit_run_note_majority(const vit_run *run, double top1);
 
-/* ---- plan.c: how many steps there are, and what to expect of them ---- */
+/* ---- length.c: how many steps there are, and what to expect of them ---- */
 
 /* Sets run->plan from the options; with options->minutes, by timing a few
  * steps. resumed: steps of the schedule of the checkpoint that will be resumed, which is kept; 0:
@@ -198,7 +198,7 @@ vit_status vit_run_check_step(vit_run *run, double loss, vit_error *error);
 double vit_run_norm_limit(const vit_run *run);
 
 /* ARGUMENT if val_loss was measured and is not finite. */
-vit_status vit_run_check_held_back(vit_run *run, vit_error *error);
+vit_status vit_run_check_validation(vit_run *run, vit_error *error);
 
 /* Whether the last step was used and its loss was not high. */
 bool vit_run_is_healthy(const vit_run *run);

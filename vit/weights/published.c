@@ -101,7 +101,7 @@ static vit_status read_no_config(vit_their_config *d, const vit_binding *b, cons
 
 /* A config is of the first kind whose key it has, with this value unless that is NULL. */
 static const struct kind {
-    const char *name, *as, *key, *value;
+    const char *name, *emulate, *key, *value;
     vit_status (*read)(vit_their_config *d, json_t *object, vit_error *error);
 } kinds[] = {
     /* read is NULL, since there is a second file: vit_read_hf_config */
@@ -134,7 +134,7 @@ static vit_config_kind number_of(const json_t *object) {
 static vit_status read_config(vit_their_config *d, const vit_binding *b, const vit_configs *c,
                               vit_error *error) {
     vit_their_config_init(d, c->path);
-    if (!c->object) return read_no_config(d, b, c->wanted->as, error);
+    if (!c->object) return read_no_config(d, b, c->wanted->emulate, error);
     const struct kind *kind = kind_of(c->object);
     if (!kind)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -146,7 +146,7 @@ static vit_status read_config(vit_their_config *d, const vit_binding *b, const v
         kind->read ? kind->read(d, c->object, error)
                    : vit_read_hf_config(d, c->object, c->processor, c->processor_path, error);
     if (status == VIT_OK && kind == &kinds[b->layout->config])
-        return vit_answer_as(d, kind->as, c->wanted->as, c->object, error);
+        return vit_answer_as(d, kind->emulate, c->wanted->emulate, c->object, error);
     if (status != VIT_OK) return status;
     return vit_fail(error, VIT_ERROR_MISMATCH,
                     "%s is a config for tensors in the layout of %s, those of %s are in that of %s",
@@ -268,7 +268,7 @@ static vit_status build(vit_model_file *m, vit_binding *b, vit_their_config *d,
     m->position_rule = d->position_rule != VIT_UNSPECIFIED
                            ? (vit_position_rule)d->position_rule
                            : b->layout->positions[c->object != NULL];
-    m->recipe = origin(b, c, d->as);
+    m->recipe = origin(b, c, d->emulate);
     if (status == VIT_OK && !m->recipe) status = vit_fail_memory(error, "the recipe", 0);
     if (status == VIT_OK && d->input_height == 0 &&
         vit_prepares_to(d, c->wanted->height, c->wanted->width)) {
@@ -388,7 +388,7 @@ vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, con
     vit_their_config d = {0};
     *out = (vit_model_file){0};
     if (vit_is_encoder_decoder(c->object)) {
-        vit_status built = refuse_as(c->wanted->as, c->path, error);
+        vit_status built = refuse_as(c->wanted->emulate, c->path, error);
         if (built == VIT_OK) built = build_reader(out, file, c, error);
         if (built != VIT_OK) vit_model_file_clear(out);
         return built;
@@ -461,7 +461,7 @@ static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
     const bool stays = wanted->in_place && !is_head && vit_packs_floats(wanted->packs, file);
     if (stays) vit_tensors_keep(file);
     if (vit_tensors_metadata(file, "vit.config")) {
-        status = refuse_as(wanted->as, vit_tensors_name(file), error);
+        status = refuse_as(wanted->emulate, vit_tensors_name(file), error);
         if (status == VIT_OK)
             status = is_head ? load_head(out, file, path, wanted->packs, error)
                              : load_own(out, file, wanted, error);

@@ -12,21 +12,21 @@
 
 /* What the caller asks for beside the weights; zeroed: nothing. All is borrowed. */
 typedef struct vit_wanted {
-    const char *config; /* path of the config file; NULL: config.json beside the weights */
-    const char *as;     /* the library as which pictures are answered; NULL: the weights' own */
-    const char *labels; /* as for vit_labels_set, or NULL */
-    const vit_word_head *words; /* the classes of a tower of pictures; or NULL */
+    const char *config;  /* path of the config file; NULL: config.json beside the weights */
+    const char *emulate; /* the library as which pictures are answered; NULL: the weights' own */
+    const char *labels;  /* as for vit_labels_set, or NULL */
+    const vit_word_head *words; /* the classes of an image encoder; or NULL */
     size_t height, width;       /* the size to which the model will be resized afterwards, or 0 */
     const vit_exec *packs;      /* as for vit_model_file_load */
     size_t spare;               /* the same */
     bool in_place; /* weights that are floats stay in the file, unless they are bytes in memory */
 } vit_wanted;
 
-/* Loads a model file of ours, or weights in one of the layouts of layout_tables.c, from whatever
- * vit_tensors_open opens. A preprocessing that makes pictures of another size than the network's is
- * refused, unless that size is wanted. *out is freed by vit_model_file_clear. Errors: UNSUPPORTED,
- * saying what to add, for what neither the tensors nor the config tell; MISMATCH, naming the
- * tensor, where the two contradict each other; those of reading, parsing and memory.
+/* Loads a model file of ours, or weights in one of the layouts of vit/weights/layout/tables.c, from
+ * whatever vit_tensors_open opens. A preprocessing that makes pictures of another size than the
+ * network's is refused, unless that size is wanted. *out is freed by vit_model_file_clear. Errors:
+ * UNSUPPORTED, saying what to add, for what neither the tensors nor the config tell; MISMATCH,
+ * naming the tensor, where the two contradict each other; those of reading, parsing and memory.
  * docs/weights.md has the rules. */
 vit_status vit_published_load(vit_model_file *out, const char *path, const vit_wanted *wanted,
                               vit_error *error);

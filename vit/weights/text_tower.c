@@ -86,7 +86,7 @@ static vit_status check_tokenizer(const vit_text_tower *t, const char *directory
     while (last > 0 && !k->tokens[last - 1].text) last--;
     if (last <= rows) return VIT_OK;
     return vit_fail(error, VIT_ERROR_MISMATCH,
-                    "%s: the tokenizer has tokens up to id %zu, the tower of texts ids up to %zu "
+                    "%s: the tokenizer has tokens up to id %zu, the text encoder ids up to %zu "
                     "(\"vocab_size\" %zu): take the tokenizer's files of the same model",
                     directory, last - 1, rows - 1, rows);
 }
@@ -110,7 +110,7 @@ static vit_status load_tokenizer(vit_text_tower *t, const char *config, vit_erro
 
 static vit_status no_config(const char *path, vit_error *error) {
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                    "%s: there is no config of a tower of texts beside it: words need the "
+                    "%s: there is no config of a text encoder beside it: words need the "
                     "directory of a CLIP or SigLIP model, with config.json and a tokenizer",
                     path);
 }
@@ -130,7 +130,7 @@ vit_status vit_text_tower_load(vit_text_tower *t, const char *path, const vit_wa
             vit_published_config(&object, &config, vit_tensors_name(file), wanted->config, error);
     if (status == VIT_OK && !object) status = no_config(path, error);
     if (status == VIT_OK)
-        status = vit_read_text_facts(&t->facts, object, config, wanted->as, error);
+        status = vit_read_text_facts(&t->facts, object, config, wanted->emulate, error);
     if (status == VIT_OK) status = load_weights(t, file, config, wanted, error);
     if (status == VIT_OK) status = load_tokenizer(t, config, error);
     json_decref(object);
@@ -218,7 +218,7 @@ static vit_status check_ids(const vit_encoding *e, const vit_text_tower *t, vit_
     for (size_t i = 0; i < e->count; i++)
         if (e->ids[i] >= t->file.config.vocabulary)
             return vit_fail(error, VIT_ERROR_MISMATCH,
-                            "the tokenizer gives id %u, the tower of texts has ids up to %zu: they "
+                            "the tokenizer gives id %u, the text encoder has ids up to %zu: they "
                             "are of different models",
                             (unsigned)e->ids[i], t->file.config.vocabulary - 1);
     if (e->count > 0) return VIT_OK;

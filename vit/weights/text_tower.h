@@ -1,4 +1,4 @@
-/* The tower of texts of published CLIP and SigLIP models, with its tokenizer: texts -> embeddings
+/* The text encoder of published CLIP and SigLIP models, with its tokenizer: texts -> embeddings
  * that are compared with those of pictures. */
 #ifndef VIT_WEIGHTS_TEXT_TOWER_H
 #define VIT_WEIGHTS_TEXT_TOWER_H
@@ -21,8 +21,8 @@ typedef struct vit_text_tower {
  * models; those of reading and MEMORY. */
 vit_status vit_text_tower_load(vit_text_tower *out, const char *path, const vit_wanted *wanted,
                                vit_error *error);
-/* Whether the model at `path` is one of two towers, without a classifier, so that words can be its
- * classes. config: as in vit_wanted. False also for what cannot be read. */
+/* Whether the model at `path` is one of two encoders, without a classifier, so that words can be
+ * its classes. config: as in vit_wanted. False also for what cannot be read. */
 bool vit_text_tower_is_at(const char *path, const char *config);
 
 void vit_text_tower_clear(vit_text_tower *tower);

@@ -16,7 +16,7 @@ typedef struct bench {
     size_t beams, tokens; /* of each text, in mode read */
     const vit_kernels *kernels;
     int threads;
-    bool recompute, json;
+    bool activation_checkpointing, json;
     vit_precision precision;
     double peak; /* bench_peak, measured in this run */
 } bench;

@@ -88,7 +88,9 @@ vit_status bench_train(const bench *b, vit_error *error) {
     if (status == VIT_OK)
         status = vit_trainer_new(
             &t.trainer, &b->preset.config, &recipe,
-            &(vit_trainer_options){b->kernels, b->threads, .recompute = b->recompute}, 0, error);
+            &(vit_trainer_options){b->kernels, b->threads,
+                                   .activation_checkpointing = b->activation_checkpointing},
+            0, error);
     if (status == VIT_OK) {
         const double forward = 2 * (double)vit_config_multiply_adds(&b->preset.config);
         bench_line line = {

@@ -10,7 +10,7 @@ typedef struct settings {
     uint64_t image, channels, patch, dim, depth, heads, mlp, classes;
     uint64_t batch, beams, tokens, threads;
     vit_optional precision; /* vit_precision */
-    bool recompute, json;
+    bool activation_checkpointing, json;
 } settings;
 
 #define SIZE(member, explanation) \
@@ -43,7 +43,7 @@ static const vit_option options[] = {
      .help = "f32, bf16, or for infer and read int8: of matrix\n"
              "products (default: f32, a training's preset's)",
      .choices = vit_precision_names},
-    {VIT_FLAG("activation-checkpointing", recompute),
+    {VIT_FLAG("activation-checkpointing", activation_checkpointing),
      .help = "train: keep only the input of each block for the\n"
              "backward pass, and compute the rest again"},
     {VIT_FLAG("json", json), .help = "one JSON object a line"},
@@ -125,7 +125,7 @@ static vit_status choose_network(bench *b, const settings *s, vit_error *error) 
 /* ARGUMENT for options that the mode does not have, or needs. */
 static vit_status check_options(const mode *m, const settings *s, vit_error *error) {
     const bool from_file = m->run == bench_infer || m->run == bench_read || m->run == bench_explain;
-    if (s->recompute && m->run != bench_train)
+    if (s->activation_checkpointing && m->run != bench_train)
         return vit_fail(
             error, VIT_ERROR_ARGUMENT,
             "--activation-checkpointing of %s: only train keeps values for a backward pass",
@@ -155,7 +155,7 @@ static vit_status check_options(const mode *m, const settings *s, vit_error *err
 
 static vit_status measure(const mode *m, const settings *s, vit_error *error) {
     bench b = {.json = s->json,
-               .recompute = s->recompute,
+               .activation_checkpointing = s->activation_checkpointing,
                .batch = s->batch > 0 ? (size_t)s->batch : m->batch,
                .beams = s->beams > 0 ? (size_t)s->beams : 1,
                .tokens = s->tokens > 0 ? (size_t)s->tokens : 20};

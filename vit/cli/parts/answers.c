@@ -19,8 +19,8 @@ static void add_bar(vit_string *text, float probability) {
     vit_string_add(text, "%s%*s", part, COLUMNS - used, "");
 }
 
-/* Whether the answer's probability is lower than for 99 % of the held-back training pictures. */
-static bool is_unsure(const vit_answered *a) {
+/* Whether the answer's probability is lower than for 99 % of the validation pictures. */
+static bool is_below_threshold(const vit_answered *a) {
     return (double)a->probabilities[a->best[0]] < vit_model_describe(a->model).threshold;
 }
 
@@ -38,27 +38,27 @@ static bool is_number(const vit_answered *a) {
 static void add_neighbours(vit_string *text, const vit_answered *a) {
     char number[32];
     for (size_t i = 0; i < a->neighbour_count; i++) {
-        const vit_lesson lesson = vit_teaching_at(a->among, a->neighbours[i].index);
+        const vit_few_shot_picture lesson = vit_few_shot_at(a->among, a->neighbours[i].index);
         vit_string_add(text, "  like ");
         if (lesson.name)
             vit_string_add_visible(text, lesson.name, 0);
         else
             vit_string_add(text, "picture %zu", a->neighbours[i].index);
         vit_string_add(text, " (");
-        vit_string_add_visible(text, vit_teaching_class(a->among, lesson.label), 0);
+        vit_string_add_visible(text, vit_few_shot_class(a->among, lesson.label), 0);
         vit_string_add(text, ", %s)\n", vit_format_fixed(number, a->neighbours[i].cosine, 3));
     }
 }
 
-void vit_answer_add_neighbours(vit_json_out *json, const vit_teaching *among,
+void vit_answer_add_neighbours(vit_json_out *json, const vit_few_shot *among,
                                const vit_neighbour *neighbours, size_t count) {
     vit_json_open(json, "neighbours", '[');
     for (size_t i = 0; i < count; i++) {
-        const vit_lesson lesson = vit_teaching_at(among, neighbours[i].index);
+        const vit_few_shot_picture lesson = vit_few_shot_at(among, neighbours[i].index);
         vit_json_open(json, NULL, '{');
         vit_json_count(json, "picture", neighbours[i].index);
         vit_json_text(json, "file", lesson.name);
-        vit_json_text(json, "label", vit_teaching_class(among, lesson.label));
+        vit_json_text(json, "label", vit_few_shot_class(among, lesson.label));
         vit_json_float(json, "cosine", (float)neighbours[i].cosine);
         vit_json_close(json, '}');
     }
@@ -107,8 +107,8 @@ bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_
     }
     if (abstains(a))
         vit_string_add(&text, "  abstains: no answer is sure enough\n");
-    else if (is_unsure(a) && !a->thresholds)
-        vit_string_add(&text, "  unsure\n");
+    else if (is_below_threshold(a) && !a->thresholds)
+        vit_string_add(&text, "  below the confidence threshold\n");
     add_coverage(&text, a);
     add_neighbours(&text, a);
     for (size_t i = 0; i < a->classes && a->logits; i++) {
@@ -147,7 +147,8 @@ void vit_answer_add_json(vit_json_out *json, const vit_answered *a) {
             vit_json_close(json, '}');
         }
         vit_json_close(json, ']');
-        if (vit_model_describe(a->model).threshold > 0) vit_json_bool(json, "unsure", is_unsure(a));
+        if (vit_model_describe(a->model).threshold > 0)
+            vit_json_bool(json, "below_threshold", is_below_threshold(a));
         if (a->thresholds) vit_json_bool(json, "abstains", abstains(a));
         if (a->coverage > 0) {
             vit_json_number(json, "coverage", a->coverage);

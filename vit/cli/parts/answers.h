@@ -4,7 +4,7 @@
 #define VIT_CLI_PARTS_ANSWERS_H
 
 #include "vit/cli/parts/coverage.h"
-#include "vit/teach.h"
+#include "vit/few_shot.h"
 
 typedef struct vit_answered {
     const char *name;         /* of the picture */
@@ -16,7 +16,7 @@ typedef struct vit_answered {
     const size_t *best;    /* [top] classes, the likeliest first */
     const float *features; /* [tokens][width / tokens]; tokens 0: [width], pooled */
     size_t width, tokens;
-    const vit_teaching *among;       /* the training pictures that it is compared with, or NULL */
+    const vit_few_shot *among;       /* the training pictures that it is compared with, or NULL */
     const vit_neighbour *neighbours; /* [neighbour_count] of them, the most similar first */
     size_t neighbour_count;
     double coverage;   /* of the set below; 0: there is none */
@@ -36,11 +36,11 @@ bool vit_answer_json(const vit_command *command, const vit_answered *answer);
 void vit_answer_add_json(vit_json_out *json, const vit_answered *answer);
 
 /* Adds the member "neighbours": [{"picture", "file", "label", "cosine"}, ...]. */
-void vit_answer_add_neighbours(vit_json_out *json, const vit_teaching *among,
+void vit_answer_add_neighbours(vit_json_out *json, const vit_few_shot *among,
                                const vit_neighbour *neighbours, size_t count);
 
 /* The heading file,label,probability,label2,probability2,...,abstains,set,error, and a line of it
- * for a picture, as CSV (csv.h). */
+ * for a picture, as CSV (vit/formats/csv.h). */
 bool vit_answer_csv_head(const vit_command *command, size_t top, const vit_coverage_choice *sets);
 bool vit_answer_csv(const vit_command *command, const vit_answered *answer);
 

@@ -5,8 +5,8 @@
 
 #include "vit/base/sys.h"
 #include "vit/cli/parts/csv_out.h"
+#include "vit/few_shot.h"
 #include "vit/formats/json.h"
-#include "vit/teach.h"
 
 const char vit_issues_head[] = "file,index,label,likely_label,self_confidence,normalized_margin\n";
 
@@ -41,31 +41,31 @@ void vit_kept_answers_free(vit_kept_answers *a) {
 /* ---- pictures that the head was computed from ---- */
 
 /* How the model's head was computed, as its recipe says. */
-static vit_teach_options options_of(const vit_model *model, const vit_evaluate_options *o) {
+static vit_few_shot_options options_of(const vit_model *model, const vit_evaluate_options *o) {
     json_t *recipe = json_loads(vit_model_describe(model).recipe, 0, NULL);
     const char *head = json_string_value(json_object_get(recipe, "head"));
     const json_int_t views = json_integer_value(json_object_get(recipe, "views"));
-    const vit_teach_options options = {.head = head && strcmp(head, "logistic") == 0 ? "logistic"
-                                                                                     : "ridge",
-                                       .balance = json_is_true(json_object_get(recipe, "balance")),
-                                       .views = views > 0 ? (size_t)views : 1,
-                                       .no_curve = true,
-                                       .class_column = o->class_column,
-                                       .threads = o->threads,
-                                       .cpu = o->cpu,
-                                       .precision = o->precision,
-                                       .bf16 = o->bf16};
+    const vit_few_shot_options options = {
+        .head = head && strcmp(head, "logistic") == 0 ? "logistic" : "ridge",
+        .balance = json_is_true(json_object_get(recipe, "balance")),
+        .views = views > 0 ? (size_t)views : 1,
+        .no_curve = true,
+        .class_column = o->class_column,
+        .threads = o->threads,
+        .cpu = o->cpu,
+        .precision = o->precision,
+        .bf16 = o->bf16};
     json_decref(recipe);
     return options;
 }
 
 /* Whether the teaching has the same pictures and classes, in the same order. */
-static bool has_same(const vit_kept_answers *a, const vit_teaching *t, const vit_model *model) {
-    if (vit_teaching_count(t) != a->count || vit_teaching_classes(t) != a->classes) return false;
+static bool has_same(const vit_kept_answers *a, const vit_few_shot *t, const vit_model *model) {
+    if (vit_few_shot_count(t) != a->count || vit_few_shot_classes(t) != a->classes) return false;
     for (size_t k = 0; k < a->classes; k++)
-        if (strcmp(vit_teaching_class(t, k), vit_model_label(model, k)) != 0) return false;
+        if (strcmp(vit_few_shot_class(t, k), vit_model_label(model, k)) != 0) return false;
     for (size_t i = 0; i < a->count; i++) {
-        const vit_lesson lesson = vit_teaching_at(t, i);
+        const vit_few_shot_picture lesson = vit_few_shot_at(t, i);
         const char *file = a->pictures[i].file;
         if (lesson.label != a->pictures[i].label ||
             (file && lesson.name && strcmp(lesson.name, file) != 0))
@@ -74,7 +74,7 @@ static bool has_same(const vit_kept_answers *a, const vit_teaching *t, const vit
     return true;
 }
 
-static void note_left_out(const vit_learnt *l, const vit_evaluate_options *options) {
+static void note_left_out(const vit_few_shot_result *l, const vit_evaluate_options *options) {
     char text[400], right[32], low[32], high[32];
     snprintf(text, sizeof text,
              "the model's head was computed from these pictures: for label issues each is answered "
@@ -87,21 +87,21 @@ static void note_left_out(const vit_learnt *l, const vit_evaluate_options *optio
 
 vit_status vit_leave_out(vit_kept_answers *a, const vit_model *model,
                          const vit_evaluate_options *options, vit_error *error) {
-    const vit_teach_options how = options_of(model, options);
-    vit_teaching *t = NULL;
-    vit_learnt learnt;
-    vit_status status = vit_teaching_new(&t, model, &how, error);
-    if (status == VIT_OK) status = vit_teaching_add_data(t, options->data, NULL, NULL, NULL, error);
+    const vit_few_shot_options how = options_of(model, options);
+    vit_few_shot *t = NULL;
+    vit_few_shot_result learnt;
+    vit_status status = vit_few_shot_new(&t, model, &how, error);
+    if (status == VIT_OK) status = vit_few_shot_add_data(t, options->data, NULL, NULL, NULL, error);
     if (status == VIT_OK && !has_same(a, t, model))
         status = vit_fail(error, VIT_ERROR_MISMATCH,
                           "the pictures of %s are not those, or not in the order, that the head "
                           "was computed from: compute it again (vit-train --head %s)",
                           options->data, how.head);
-    if (status == VIT_OK) status = vit_teaching_learn(t, &learnt, error);
+    if (status == VIT_OK) status = vit_few_shot_learn(t, &learnt, error);
     for (size_t i = 0; i < a->count && status == VIT_OK; i++)
-        status = vit_teaching_left_out(t, i, a->probabilities + i * a->classes, error);
+        status = vit_few_shot_left_out(t, i, a->probabilities + i * a->classes, error);
     if (status == VIT_OK) note_left_out(&learnt, options);
-    vit_teaching_free(t);
+    vit_few_shot_free(t);
     return status;
 }
 

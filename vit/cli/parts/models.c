@@ -7,7 +7,7 @@
 
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
-#include "vit/words.h"
+#include "vit/zero_shot.h"
 
 static const char ending[] = ".safetensors";
 
@@ -177,7 +177,8 @@ static vit_status load_words(vit_model **out, const char *name, const vit_model_
     *out = NULL;
     vit_status status = vit_find_model(&path, name, error);
     if (status != VIT_OK) return status;
-    status = vit_model_load_words(out, path, options, templates->values, templates->count, error);
+    status =
+        vit_model_load_zero_shot(out, path, options, templates->values, templates->count, error);
     vit_free(path);
     return status;
 }
@@ -190,10 +191,10 @@ vit_status vit_load_named_model(vit_model **out, const char *name, const vit_mod
 vit_status vit_chosen_model_options(vit_model_options *out, const vit_model_choice *from,
                                     vit_error *error) {
     *out = (vit_model_options){.config = from->config,
-                               .as = from->as,
+                               .emulate = from->emulate,
                                .height = from->size.height,
                                .width = from->size.width,
-                               .turn = (vit_turn)from->turn,
+                               .exif_orientation = (vit_orientation)from->exif_orientation,
                                .cpu = vit_chosen_cpu(),
                                .precision = vit_chosen_precision(from),
                                .bf16 = (vit_bf16)from->bf16};

@@ -16,9 +16,11 @@
 #include "vit/cli/parts/models.h"
 #include "vit/cluster/cluster.h"
 
-const char *const vit_turn_names[] = {
-    [VIT_TURN_MODEL] = "model", [VIT_TURN_EXIF] = "exif", [VIT_TURN_NEVER] = "never", NULL};
-VIT_CHECK_ROWS(vit_turn_names, VIT_TURN_COUNT + 1);
+const char *const vit_orientation_names[] = {[VIT_ORIENTATION_MODEL] = "model",
+                                             [VIT_ORIENTATION_EXIF] = "exif",
+                                             [VIT_ORIENTATION_NEVER] = "never",
+                                             NULL};
+VIT_CHECK_ROWS(vit_orientation_names, VIT_ORIENTATION_COUNT + 1);
 
 const char *const vit_split_names[] = {
     [VIT_SPLIT_TEST] = "test", [VIT_SPLIT_TRAIN] = "train", [VIT_SPLIT_VAL] = "val", NULL};

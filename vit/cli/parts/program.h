@@ -47,19 +47,19 @@ char *vit_format_count(char text[32], uint64_t count);
 /* Whether the locale's variables say that UTF-8 is understood. */
 bool vit_speaks_utf8(void);
 
-extern const char *const vit_precision_names[]; /* vit/ops/precision.c */
-extern const char *const vit_bf16_names[];      /* "any", "pairs", "tiles", NULL; the same */
-extern const char *const vit_turn_names[];      /* "model", "exif", "never", NULL */
-extern const char *const vit_split_names[];     /* "test", "train", "val", NULL */
+extern const char *const vit_precision_names[];   /* vit/ops/precision.c */
+extern const char *const vit_bf16_names[];        /* "any", "pairs", "tiles", NULL; the same */
+extern const char *const vit_orientation_names[]; /* "model", "exif", "never", NULL */
+extern const char *const vit_split_names[];       /* "test", "train", "val", NULL */
 
 /* Which model, and how it is opened, as the options say that have a macro below. The settings of a
  * program have it under the name `from`. */
 typedef struct vit_model_choice {
-    const char *name, *config, *as;
+    const char *name, *config, *emulate;
     const char *labels, *labels_file; /* one of them at most */
     vit_option_list templates;
     vit_size size;          /* 0: the model's own */
-    int turn;               /* vit_turn */
+    int exif_orientation;   /* vit_orientation */
     vit_optional precision; /* vit_precision */
     int bf16;               /* vit_bf16 */
 } vit_model_choice;
@@ -120,7 +120,7 @@ void vit_say_precision(const vit_command *command, const vit_model_choice *from,
 /* How the classes of data are chosen, and which are allowed. */
 typedef struct vit_class_choice {
     const char *class_column;
-    bool empty_classes, parts_are_classes;
+    bool empty_classes, splits_are_classes;
 } vit_class_choice;
 #define VIT_CLASS_COLUMN_OPTION(settings, member)                           \
     {                                                                       \
@@ -132,7 +132,7 @@ typedef struct vit_class_choice {
 #define VIT_CLASS_OPTIONS(settings)                                                               \
     {VIT_FLAG("empty-classes", classes.empty_classes), .help = "allow classes without pictures"}, \
     {                                                                                             \
-        VIT_FLAG("splits-are-classes", classes.parts_are_classes),                                \
+        VIT_FLAG("splits-are-classes", classes.splits_are_classes),                               \
             .help = "allow classes that are called train, val or test, as\n"                      \
                     "splits are, or hold such folders"                                            \
     }
@@ -156,7 +156,7 @@ typedef struct vit_class_choice {
     }
 #define VIT_EMULATE_OPTION(settings)                                     \
     {                                                                    \
-        VIT_OPTION(TEXT, "emulate", from.as, "LIBRARY"),                 \
+        VIT_OPTION(TEXT, "emulate", from.emulate, "LIBRARY"),            \
             .help = "of weights that libraries answer differently: as\n" \
                     "timm, hf, meta or open_clip (default: their own\n"  \
                     "library)"                                           \
@@ -193,14 +193,14 @@ typedef struct vit_class_choice {
                     "model's: positions are resampled"                \
     }
 
-#define VIT_EXIF_OPTION(settings)                                          \
-    {                                                                      \
-        VIT_OPTION(CHOICE, "exif-orientation", from.turn, "HOW"),          \
-            .help = "of a camera's pictures: exif turns them upright as\n" \
-                    "it says, never takes them as they are stored\n"       \
-                    "(default: model: exif for our own and Hugging\n"      \
-                    "Face's)",                                             \
-            .choices = vit_turn_names                                      \
+#define VIT_EXIF_OPTION(settings)                                             \
+    {                                                                         \
+        VIT_OPTION(CHOICE, "exif-orientation", from.exif_orientation, "HOW"), \
+            .help = "of a camera's pictures: exif turns them upright as\n"    \
+                    "it says, never takes them as they are stored\n"          \
+                    "(default: model: exif for our own and Hugging\n"         \
+                    "Face's)",                                                \
+            .choices = vit_orientation_names                                  \
     }
 
 /* What --labels or --labels-file says, for vit_model_options; NULL: neither. IO if the latter is no

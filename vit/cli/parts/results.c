@@ -196,8 +196,8 @@ static const figure of_classes[] = {
     {ROW("ece", SHARE, result.ece),
      SHOWN("ece", "mean gap between probability and accuracy (calibration)")},
     {ROW("brier", NUMBER, result.brier), SHOWN("brier", "mean squared error of the probabilities")},
-    {ROW("unsure", COUNT, result.unsure)},
-    {ROW("unsure_wrong", COUNT, result.unsure_wrong)},
+    {ROW("below_threshold", COUNT, result.below_threshold)},
+    {ROW("below_threshold_wrong", COUNT, result.below_threshold_wrong)},
     {.key = "reliability", .kind = FIGURE_PART, .add = add_json_reliability},
     {ROW("seconds", NUMBER, result.seconds)},
     {ROW("images_per_second", NUMBER, images_per_second)},
@@ -362,16 +362,18 @@ static void add_figures(vit_string *text, const vit_results *r) {
 
 static void add_summary(vit_string *text, const vit_results *r) {
     const vit_evaluation *result = r->result;
-    char unsure[32], wrong[32], all[32], seconds[32], rate[32];
+    char below[32], wrong[32], all[32], seconds[32], rate[32];
     add_title(text, r, "pictures");
     add_figures(text, r);
     if (vit_model_describe(r->model).threshold > 0)
         vit_string_add(
-            text, "  unsure    %7s     answers; %s of them are wrong, of %s wrong in all\n",
-            vit_format_count(unsure, result->unsure), vit_format_count(wrong, result->unsure_wrong),
+            text,
+            "  threshold %7s     answers are below it; %s of them are wrong, of %s wrong in all\n",
+            vit_format_count(below, result->below_threshold),
+            vit_format_count(wrong, result->below_threshold_wrong),
             vit_format_count(all, result->images - result->correct));
     const double speed = images_per_second(result->images, result->seconds);
-    vit_string_add(text, "  time      %7s s   %s pictures a second\n\n",
+    vit_string_add(text, "  time      %7s s   %s images/s\n\n",
                    vit_format_fixed(seconds, result->seconds, 2),
                    vit_format_count(rate, speed > 0 && speed < 1e15 ? (uint64_t)speed : 0));
 }

@@ -1,8 +1,8 @@
 /* vit-train --head: a head that is computed from features, in place of a training. */
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/cli/parts/few_shot.h"
 #include "vit/cli/parts/models.h"
-#include "vit/cli/parts/teach.h"
 #include "vit/cli/parts/train_settings.h"
 #include <string.h>
 
@@ -38,7 +38,7 @@ static const char *option_of_trainings(const vit_train_settings *s) {
         {"--steps", s->steps.steps > 0},
         {"--minutes", s->minutes > 0},
         {"--patience", s->patience > 0},
-        {"--gradient-accumulation", s->accumulate > 0},
+        {"--gradient-accumulation", s->gradient_accumulation > 0},
         {"--teacher", s->teacher},
         {"--seeds", s->seeds},
         {"--find-lr", s->find_lr},
@@ -68,7 +68,7 @@ static const char *lessons_fault(const vit_train_settings *s) {
     if (s->head != HEAD_TRAINED || s->keys.count > 0 || s->views > 0)
         return "--head, --balance and --augmented-views are as the lessons were taught: leave them "
                "out";
-    if (s->classes.class_column || s->classes.empty_classes || s->classes.parts_are_classes)
+    if (s->classes.class_column || s->classes.empty_classes || s->classes.splits_are_classes)
         return "--class-column, --empty-classes and --parts-are-classes are for --data";
     return s->out ? NULL : "--lessons: --out FILE, the model, is missing";
 }
@@ -90,7 +90,7 @@ int vit_train_head(const vit_command *command, const vit_train_settings *s) {
         vit_free(out);
         return vit_say_usage(command, "--out and --lessons name the same file");
     }
-    const vit_teach_call call = {
+    const vit_few_shot_call call = {
         .data = s->data,
         .classes = s->classes,
         .init = init,
@@ -111,7 +111,7 @@ int vit_train_head(const vit_command *command, const vit_train_settings *s) {
         .relabel = s->relabel,
         .add = s->add,
         .refers = s->backbone == BACKBONE_REFERENCE};
-    const int exit_status = out ? vit_teach_model(command, &call) : VIT_EXIT_FAILED;
+    const int exit_status = out ? vit_few_shot_make(command, &call) : VIT_EXIT_FAILED;
     vit_free(init);
     vit_free(out);
     return exit_status;

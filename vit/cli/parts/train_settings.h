@@ -13,7 +13,7 @@ typedef struct vit_train_settings {
     const char *report, *tensorboard, *teacher, *seeds, *lessons;
     double epochs, minutes, save_every;
     vit_steps steps;
-    uint64_t accumulate, seed, threads, patience, views;
+    uint64_t gradient_accumulation, seed, threads, patience, views;
     vit_option_list set, forget, relabel, add;
     vit_option_keys keys; /* of options that are keys of a recipe */
     vit_size size;
@@ -24,7 +24,7 @@ typedef struct vit_train_settings {
     vit_status status;    /* what the last training returned, */
     char **argv;          /* and the command line, [argc] */
     size_t argc;
-    bool shard_optimizer, resume, recompute, json, list_presets, overwrite;
+    bool shard_optimizer, resume, activation_checkpointing, json, list_presets, overwrite;
 } vit_train_settings;
 
 enum { KEEP_LAST, KEEP_BEST };

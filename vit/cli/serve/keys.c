@@ -20,7 +20,7 @@ const serve_key *serve_find_key(const serve_key *keys, unsigned where, const cha
     return NULL;
 }
 
-/* A long list of numbers has stayed in the body: numbers.h. */
+/* A long list of numbers has stayed in the body: vit/cli/serve/answer/numbers.h. */
 static bool is_list(const json_t *value) {
     return json_is_array(value) || json_object_get(value, "numbers");
 }

@@ -15,7 +15,7 @@ enum {
     SERVE_LIST = 8,
     SERVE_OBJECT = 16,
     SERVE_PICTURE =
-        SERVE_TEXT | SERVE_LIST | SERVE_OBJECT, /* or several: instances.h, pictures.h */
+        SERVE_TEXT | SERVE_LIST | SERVE_OBJECT, /* or several: see vit/cli/serve/answer */
 };
 
 /* Where a key may stand. */

@@ -234,7 +234,8 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
     const serve_models_options models = {.named = &s->models,
                                          .labels = labels,
                                          .templates = &s->from.templates,
-                                         .turn = (vit_turn)s->from.turn,
+                                         .exif_orientation =
+                                             (vit_orientation)s->from.exif_orientation,
                                          .threads = (int)s->threads,
                                          .cpu = vit_chosen_cpu(),
                                          .precision = vit_chosen_precision(&s->from),

@@ -106,7 +106,7 @@ function onEvent(event) {
     drawLosses();
     shown = `step ${event.step} of ${event.steps}, loss ${event.loss.toFixed(4)}`;
   }
-  if (event.images_per_second && !shown.includes("pictures/s")) shown += `, ${Math.round(event.images_per_second)} pictures/s`;
+  if (event.images_per_second && !shown.includes("images/s")) shown += `, ${Math.round(event.images_per_second)} images/s`;
   if (event.test_top1 !== null)
     shown += `; ${(100 * event.test_top1).toFixed(2)} % of the test pictures right`;
   tell(shown || "drawing digits ...");

@@ -14,7 +14,7 @@ typedef struct vit_positions_state {
 void vit_positions_carve(vit_positions_state *s, const vit_carving *k, float *z0);
 
 /* Of pictures: s->tokens = [x_class; x_p E] + E_pos, embedded: [batch][N][D] being x_p E. Those of
- * texts are added in text.c. */
+ * texts are added in token_embedding.c. */
 void vit_positions_forward(const vit_call *c, const vit_positions_state *s, const float *embedded);
 
 /* d_embedded: [batch][N][D], given d_tokens: [R][D]; adds to g. */

@@ -1,7 +1,7 @@
 /* The stem: pictures -> x_p E, the embedded patches. One file for all of them: the linear stem
  * (patches, one linear layer), the convolutional one (3x3 convolutions of stride 2 with GELU, one
  * linear layer), and the tokenizer of compact transformers (3x3 convolutions of stride 1, each with
- * ReLU and max pooling). The stem of texts is text.h. */
+ * ReLU and max pooling). The stem of texts is token_embedding.h. */
 #ifndef VIT_MODEL_PARTS_STEM_H
 #define VIT_MODEL_PARTS_STEM_H
 

@@ -13,7 +13,7 @@ typedef struct vit_generation {
     size_t length;         /* tokens at most, START included */
     double length_penalty; /* of beams: a text's score is the sum of its log p divided by (its
                               number of tokens, END included) to this power */
-    vit_stop stop;
+    vit_early_stopping early_stopping;
     size_t no_repeat;   /* no group of this many tokens is written twice; 0: it may be */
     size_t end;         /* the id END */
     bool sample;        /* the next token by chance, with the probabilities softmax(logits /

@@ -1,5 +1,5 @@
 /* The whole network and the memory it works in. This file leads; its parts are, in this order,
- * stem.c or text.c, positions.c, block.c, pool.c and head.c. */
+ * vit/model/parts: the stem or the tokens' embedding, positions, blocks, pooling and head. */
 #include "vit/model/run/network.h"
 #include "vit/base/size.h"
 #include <string.h>

@@ -9,7 +9,7 @@
  * again. In inference all blocks share the same memory. Weights are only read, so several threads
  * may use one network at once, each with a state of its own.
  *
- * Sizes in the comments as in part.h.
+ * Sizes in the comments as in vit/model/parts/part.h.
  */
 #ifndef VIT_MODEL_RUN_NETWORK_H
 #define VIT_MODEL_RUN_NETWORK_H
@@ -59,23 +59,23 @@ typedef struct vit_network {
     vit_weights weights;
 } vit_network;
 
-/* Carves a state for `capacity` samples from an arena; a counting arena (arena.h) only measures.
- * threads: at least those of the exec that it will be used with. frozen: as in vit_state; 0 for
- * inference. */
+/* Carves a state for `capacity` samples from an arena; a counting arena (vit/base/arena.h) only
+ * measures. threads: at least those of the exec that it will be used with. frozen: as in vit_state;
+ * 0 for inference. */
 void vit_state_carve(vit_state *out, vit_arena *arena, const vit_config *config, size_t capacity,
                      int threads, vit_kept kept, size_t frozen);
 
 /* The decoder as a network of its own; its weights are borrowed from `network`. */
 vit_network vit_network_decoder(const vit_network *network);
 
-/* Carves a state for writing texts token by token (write.h): the encoder for `samples` samples, the
- * decoder for one new token of each of `rows` texts of at most `length` tokens. The caller carves
- * the decoder's cross.kv. */
+/* Carves a state for writing texts token by token (vit/model/run/generate.h): the encoder for
+ * `samples` samples, the decoder for one new token of each of `rows` texts of at most `length`
+ * tokens. The caller carves the decoder's cross.kv. */
 void vit_state_carve_writer(vit_state *out, vit_arena *arena, const vit_config *config,
                             size_t samples, size_t rows, size_t length, int threads);
 
-/* Carves a state for texts of at most `rows` tokens together, of a network that is one tower of
- * texts; a text has at least one token, so that there are at most `rows` of them. */
+/* Carves a state for texts of at most `rows` tokens together, of a network that is one text
+ * encoder; a text has at least one token, so that there are at most `rows` of them. */
 void vit_state_carve_texts(vit_state *out, vit_arena *arena, const vit_config *config, size_t rows,
                            int threads);
 

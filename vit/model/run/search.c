@@ -169,14 +169,14 @@ static void add_finished(vit_search *s, const vit_candidate *c) {
 static bool may_overtake(const vit_search *s) {
     size_t tokens = s->length - 1;
     if (s->finished_count < s->how->beams) return true;
-    switch (s->how->stop) {
-    case VIT_STOP_EARLY:
+    switch (s->how->early_stopping) {
+    case VIT_EARLY_STOPPING_TRUE:
         return false;
-    case VIT_STOP_SURE:
+    case VIT_EARLY_STOPPING_NEVER:
         if (s->how->length_penalty > 0) tokens = s->how->length - 1;
         break;
-    case VIT_STOP_USUAL:
-    case VIT_STOP_COUNT:
+    case VIT_EARLY_STOPPING_FALSE:
+    case VIT_EARLY_STOPPING_COUNT:
         break;
     }
     return s->runs > 0 &&
@@ -188,7 +188,8 @@ static bool may_overtake(const vit_search *s) {
 static void step_beams(vit_search *s, const float *logits) {
     const size_t count = choose_candidates(s, logits), beams = s->how->beams;
     const bool full = s->length + 1 == s->how->length;
-    const bool enough = s->finished_count == beams && s->how->stop == VIT_STOP_EARLY;
+    const bool enough =
+        s->finished_count == beams && s->how->early_stopping == VIT_EARLY_STOPPING_TRUE;
     size_t runs = 0;
     for (size_t i = 0; i < count; i++) {
         const vit_candidate *c = &s->candidates[i];

@@ -1,4 +1,4 @@
-/* Embeddings of texts by a tower of texts: of each the head's row of one token. Short texts are
+/* Embeddings of texts by a text encoder: of each the head's row of one token. Short texts are
  * computed together, and there is no padding but what the caller puts there. */
 #ifndef VIT_MODEL_RUN_TOWER_H
 #define VIT_MODEL_RUN_TOWER_H

@@ -43,7 +43,7 @@ function curves() {
   const series = (step, y) => D.runs.map(r => ({name: r.name, step: r[step], y: r[y],
     colour: colour(r)}));
   chart('Training loss', series('step', 'loss'), number);
-  chart('Held-back pictures right', series('epoch_step', 'val_top1'), x => number(100 * x) + '\u00a0%');
+  chart('Validation pictures right', series('epoch_step', 'val_top1'), x => number(100 * x) + '\u00a0%');
   chart('Held-back loss', series('epoch_step', 'val_loss'), number);
   chart('Learning rate', series('step', 'lr'), number);
   if (!charts.length) return void ($('#curves').hidden = true);

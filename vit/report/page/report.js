@@ -31,7 +31,7 @@ function head() {
     ['parameters', t.parameters > 0 && count(t.parameters)],
   ];
   for (const [name, value] of tiles) tile(name, value);
-  $('#foot').textContent = 'Written by vit-train. All figures but pictures a second are the same ' +
+  $('#foot').textContent = 'Written by vit-train. All figures but the throughput are the same ' +
     'bytes for the same training, wherever it runs.';
 }
 

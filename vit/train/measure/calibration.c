@@ -95,7 +95,7 @@ double vit_temperature_fit(const float *logits, const uint16_t *labels, const ui
 
 double vit_threshold_fit(float *confidences, const float *logits, size_t count, size_t classes,
                          double temperature) {
-    if (count < VIT_UNSURE) return 0;
+    if (count < VIT_BELOW_THRESHOLD) return 0;
     for (size_t i = 0; i < count * classes; i++)
         if (!isfinite(logits[i])) return 0;
     for (size_t i = 0; i < count; i++) {
@@ -105,5 +105,5 @@ double vit_threshold_fit(float *confidences, const float *logits, size_t count, 
         confidences[i] = (float)vit_softmax_one(z, classes, best, temperature);
     }
     qsort(confidences, count, sizeof *confidences, vit_compare_floats);
-    return (double)confidences[count / VIT_UNSURE];
+    return (double)confidences[count / VIT_BELOW_THRESHOLD];
 }

@@ -42,10 +42,10 @@ double vit_temperature_fit(const float *logits, const uint16_t *labels, const ui
 double vit_temperature_of(const float *logits, const uint16_t *labels, const uint32_t *numbers,
                           size_t count, size_t classes);
 
-/* The confidence threshold that one picture in VIT_UNSURE stays below: answers below it are called
- * unsure. logits: [count][classes]; confidences: [count], scratch. 0 for fewer than VIT_UNSURE
- * pictures, and if a logit is not finite. */
-#define VIT_UNSURE 100
+/* The confidence threshold that one picture in VIT_BELOW_THRESHOLD stays below: answers below it
+ * are reported as unreliable. logits: [count][classes]; confidences: [count], scratch. 0 for fewer
+ * than VIT_BELOW_THRESHOLD pictures, and if a logit is not finite. */
+#define VIT_BELOW_THRESHOLD 100
 double vit_threshold_fit(float *confidences, const float *logits, size_t count, size_t classes,
                          double temperature);
 

@@ -111,8 +111,8 @@ static void count_answers(vit_score *score, const float *logits, float *probabil
         vit_softmax_at(probabilities, logits, classes, score->temperature);
         vit_calibration_add(score->calibration, probabilities, classes, label);
         if ((double)probabilities[chosen] < score->threshold) {
-            score->unsure++;
-            score->unsure_wrong += chosen != label;
+            score->below_threshold++;
+            score->below_threshold_wrong += chosen != label;
         }
         if (score->each)
             score->each(record_number(s, i), label, chosen, logits, probabilities, score->context);

@@ -20,7 +20,7 @@ typedef struct vit_score {
     vit_calibration *calibration;     /* of softmax(logits / temperature) */
     double temperature;               /* the caller's */
     double threshold;                 /* the caller's; with a calibration, answers below it are */
-    size_t unsure, unsure_wrong;      /* counted here, and the wrong ones of them */
+    size_t below_threshold, below_threshold_wrong; /* counted here, and the wrong ones of them */
     /* With a calibration: called for each picture, in order, if not NULL. logits and probabilities
      * (at the temperature): [classes] */
     void (*each)(size_t record, size_t label, size_t answer, const float *logits,

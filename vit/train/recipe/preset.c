@@ -360,7 +360,7 @@ static vit_status check_multi_label(const vit_preset *p, const vit_dataset *data
                                     "class a picture: several come from a table of files and "
                                     "classes (docs/data.md), and --multi-label reads it",
                         p->name, data->name);
-    const char *key = r->balance ? "balance" : r->strangers > 0 ? "strangers" : NULL;
+    const char *key = r->balance ? "balance" : r->outlier_exposure > 0 ? "outlier_exposure" : NULL;
     if (!r->multi_label || !key) return VIT_OK;
     return vit_fail(
         error, VIT_ERROR_ARGUMENT,
@@ -397,11 +397,12 @@ vit_status vit_preset_fit(vit_preset *p, const vit_dataset *data, vit_error *err
                         "preset %s: \"flip\" mirrors pictures, but a mirrored digit is no digit: "
                         "leave it out",
                         p->name);
-    if (p->recipe.strangers > 0 && !data->is_digits)
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "preset %s: \"strangers\" draws pictures that are no digits, and %s has no "
-                        "digits like MNIST's: leave it out",
-                        p->name, data->name);
+    if (p->recipe.outlier_exposure > 0 && !data->is_digits)
+        return vit_fail(
+            error, VIT_ERROR_ARGUMENT,
+            "preset %s: \"outlier_exposure\" draws pictures that are no digits, and %s has no "
+            "digits like MNIST's: leave it out",
+            p->name, data->name);
     if (p->is_sized_by_data && (c->height % c->patch > 0 || c->width % c->patch > 0))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "pictures of %zu x %zu pixels are not whole patches of %zu x %zu: take a "

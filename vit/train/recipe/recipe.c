@@ -33,8 +33,8 @@ typedef struct number {
     const char *key;
     size_t offset; /* in vit_recipe */
     double high;   /* the largest value */
-    bool rare;     /* not written if it is `usual` */
-    double usual;
+    bool rare;     /* not written if it is the default */
+    double default_value;
 } number;
 
 static const number numbers[] = {
@@ -60,7 +60,7 @@ static const number numbers[] = {
     {"cutmix", offsetof(vit_recipe, cutmix), 4, true, 0},
     {"mix_share", offsetof(vit_recipe, mix_share), 1, true, 1},
     {"mix_until", offsetof(vit_recipe, mix_until), 1, true, 1},
-    {"strangers", offsetof(vit_recipe, strangers), .9, true, 0},
+    {"outlier_exposure", offsetof(vit_recipe, outlier_exposure), .9, true, 0},
     {"distill", offsetof(vit_recipe, distill), 1, true, .5},
     {"distill_temperature", offsetof(vit_recipe, distill_temperature), 100, true, 3},
 };
@@ -188,6 +188,13 @@ size_t vit_recipe_keys(const char **keys, size_t most) {
     return count;
 }
 
+/* Models that were made before "outlier_exposure" was called so have it as "strangers". */
+static bool rename_old_key(json_t *object) {
+    json_t *old = json_object_get(object, "strangers");
+    return !old || (json_object_set(object, "outlier_exposure", old) == 0 &&
+                    json_object_del(object, "strangers") == 0);
+}
+
 vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *name,
                            vit_error *error) {
     vit_field fields[NUMBERS + OTHERS];
@@ -196,7 +203,8 @@ vit_status vit_recipe_read(vit_recipe *recipe, const char *json, const char *nam
     json_t *object;
     vit_status status = vit_json_parse(&object, json, strlen(json), name, error);
     if (status != VIT_OK) return status;
-    status = vit_json_read(object, fields, NUMBERS + OTHERS, name, error);
+    if (!rename_old_key(object)) status = vit_fail_memory(error, "a recipe", 0);
+    if (status == VIT_OK) status = vit_json_read(object, fields, NUMBERS + OTHERS, name, error);
     recipe->precision = (vit_precision)c.precision;
     recipe->bf16 = (vit_bf16)c.bf16;
     recipe->schedule = (vit_schedule)c.schedule;
@@ -220,7 +228,7 @@ char *vit_recipe_write(const vit_recipe *recipe) {
     vit_json_count(&json, "shift", recipe->augment.shift);
     vit_json_bool(&json, "flip", recipe->augment.flip);
     for (size_t i = 0; i < NUMBERS; i++)
-        if (!numbers[i].rare || *number_at(&copy, i) != numbers[i].usual)
+        if (!numbers[i].rare || *number_at(&copy, i) != numbers[i].default_value)
             vit_json_number(&json, numbers[i].key, *number_at(&copy, i));
     add_choice(&json, "schedule", schedules, (int)recipe->schedule);
     add_choice(&json, "optimizer", optimizers, (int)recipe->optimizer);

@@ -100,7 +100,7 @@ static void set_order(vit_loader *l, uint64_t epoch) {
     l->order_epoch = epoch;
 }
 
-/* ---- pictures that are held back ---- */
+/* ---- validation pictures ---- */
 
 /* A class that gives this many by its share gets nearly that by chance. */
 #define MANY_HELD_BACK 50
@@ -128,7 +128,7 @@ static bool has_small_share(const held_classes *h, size_t classes) {
     return false;
 }
 
-/* Moves the pictures that are held back to the end of `numbers`, which are shuffled: of each class,
+/* Moves the validation pictures to the end of `numbers`, which are shuffled: of each class,
  * the last ones. Both parts keep their order. kept: scratch, [count of the records]. */
 static void draw_by_class(held_classes *h, uint32_t *numbers, bool *kept, uint32_t *moved) {
     const size_t n = h->records->count;
@@ -150,7 +150,7 @@ static void draw_by_class(held_classes *h, uint32_t *numbers, bool *kept, uint32
     memcpy(numbers + left, moved, last * sizeof *moved);
 }
 
-/* Draws the pictures that are held back by class, unless every class gives many: then the last of
+/* Draws the validation pictures by class, unless every class gives many: then the last of
  * the shuffled ones are those. */
 static vit_status hold_back(vit_loader *l, size_t wanted, vit_error *error) {
     const vit_dataset *d = l->data;
@@ -173,7 +173,7 @@ static vit_status hold_back(vit_loader *l, size_t wanted, vit_error *error) {
     vit_free(h.held);
     vit_free(kept);
     vit_free(moved);
-    return is_there ? VIT_OK : vit_fail_memory(error, "the pictures that are held back", n);
+    return is_there ? VIT_OK : vit_fail_memory(error, "the validation pictures", n);
 }
 
 /* Which groups of copies are held back: those with a picture that is, but not one whose class would
@@ -222,7 +222,7 @@ static vit_status keep_together(vit_loader *l, vit_error *error) {
     vit_free(left);
     vit_free(kept);
     vit_free(moved);
-    return is_there ? VIT_OK : vit_fail_memory(error, "the pictures that are held back", n);
+    return is_there ? VIT_OK : vit_fail_memory(error, "the validation pictures", n);
 }
 
 vit_status vit_loader_new(vit_loader *l, const vit_dataset *data, const vit_recipe *recipe,
@@ -297,7 +297,8 @@ void vit_loader_prepare(vit_loader *l, uint64_t step) {
         vit_sample *s = &l->samples[i];
         *s = (vit_sample){records[l->order[position / l->recipe->repeats]],
                           {.epoch = (uint32_t)epoch, .position = position}};
-        s->key.stranger = l->recipe->strangers > 0 && vit_random_uniform(&r) < l->recipe->strangers;
+        s->key.stranger =
+            l->recipe->outlier_exposure > 0 && vit_random_uniform(&r) < l->recipe->outlier_exposure;
         if (targets->at) l->answers += vit_texts_get(targets, s->record).count + 1;
     }
 }

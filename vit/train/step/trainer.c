@@ -68,7 +68,8 @@ static void carve_worker(vit_arena *arena, void *context) {
     const vit_config *c = &t->network.config;
     const size_t slice = t->lanes.slice;
     vit_state_carve(&w->state, arena, c, slice, t->lanes.inner_threads,
-                    t->options.recompute ? VIT_KEPT_INPUTS : VIT_KEPT_ALL, t->recipe->freeze);
+                    t->options.activation_checkpointing ? VIT_KEPT_INPUTS : VIT_KEPT_ALL,
+                    t->recipe->freeze);
     w->images = vit_arena_floats(arena, slice * c->height * c->width * c->channels);
     w->labels = vit_arena_take(arena, slice * sizeof *w->labels);
     w->keys = vit_arena_take(arena, slice * sizeof *w->keys);

@@ -15,11 +15,12 @@ typedef struct vit_trainer vit_trainer;
 typedef struct vit_trainer_options {
     const vit_kernels *kernels;
     int threads;
-    bool recompute; /* keep only the blocks' inputs for the backward pass: VIT_KEPT_INPUTS */
-    const vit_teacher *teacher; /* borrowed; NULL or a closed one: there is none */
-    bool blank;                 /* weights start as 0, not at random: the caller writes others */
-    vit_cluster *cluster;       /* ranks that make each step together; NULL: one process */
-    bool shard;                 /* each rank has only its part of the moments: vit_shard */
+    bool activation_checkpointing; /* keep only the blocks' inputs for the backward pass:
+                                      VIT_KEPT_INPUTS */
+    const vit_teacher *teacher;    /* borrowed; NULL or a closed one: there is none */
+    bool blank;                    /* weights start as 0, not at random: the caller writes others */
+    vit_cluster *cluster;          /* ranks that make each step together; NULL: one process */
+    bool shard;                    /* each rank has only its part of the moments: vit_shard */
 } vit_trainer_options;
 
 /* Initial values and the random numbers of drop path come from `seed`. `options` are copied;

@@ -32,7 +32,7 @@ vit_status vit_answer_as(vit_their_config *d, const char *own, const char *as, c
                         d->said.rope == VIT_ROPE_CENTERED && (is(own, "timm") || is(own, "hf"));
     const bool siglip = name && strstr(name, "siglip") && vit_pools[d->said.pool].attends;
     size_t i = 0;
-    d->as = as ? as : own;
+    d->emulate = as ? as : own;
     while (as && i < VIT_COUNT(libraries) && !is(libraries[i], as)) i++;
     if (i == VIT_COUNT(libraries))
         return vit_fail(error, VIT_ERROR_ARGUMENT,

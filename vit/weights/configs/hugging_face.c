@@ -22,7 +22,7 @@ typedef struct family {
     bool backbone;         /* there are no classifiers */
     int position_rule;     /* VIT_UNSPECIFIED: that of the library's other networks */
     vit_tower tower;       /* CLIP or SigLIP */
-    const char *part;      /* of a network of two towers: "model_type" of that of pictures */
+    const char *part;      /* of a network of two encoders: "model_type" of that of pictures */
     reads *also;           /* reads what only this kind has */
 } family;
 
@@ -247,7 +247,7 @@ static vit_status read_aimv2(vit_their_config *d, const json_t *own, const json_
     if (status != VIT_OK) return status;
     if (native || qkv != mlp || (own != object && !pools))
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "%s: of AIMv2's towers those are supported whose \"is_native\" is false, "
+                        "%s: of AIMv2's encoders those are supported whose \"is_native\" is false, "
                         "whose \"qkv_bias\" is their \"mlp_bias\", and which, beside a tower of "
                         "texts, have \"use_head\"",
                         d->name);

@@ -154,7 +154,7 @@ static vit_status read_tower(vit_their_config *d, json_t *vision, vit_error *err
     return VIT_OK;
 }
 
-/* ---- OpenCLIP's towers that are timm's ---- */
+/* ---- OpenCLIP's encoders that are timm's ---- */
 
 /* A word of "vision_cfg"; absent: `usual`; null: "". */
 static vit_status read_word(const char **word, const char *usual, const vit_their_config *d,

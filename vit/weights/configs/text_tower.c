@@ -5,7 +5,7 @@
 
 /* ---- Hugging Face ---- */
 
-/* The kinds of model with a tower of texts, and in what they differ. */
+/* The kinds of model with a text encoder, and in what they differ. */
 static const struct family {
     const char *type, *part; /* "model_type" of the whole, and of the tower */
     bool siglip;             /* not causal, reads its last token, and is filled up */
@@ -19,7 +19,7 @@ static const struct family {
 static vit_status no_tower(const char *name, const char *type, vit_error *error) {
     if (!*type) type = "none";
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                    "%s: \"model_type\" \"%s\" has no tower of texts that is known here: words "
+                    "%s: \"model_type\" \"%s\" has no text encoder that is known here: words "
                     "need a model of CLIP, MetaCLIP 2 or SigLIP (clip, metaclip_2, siglip)",
                     name, type);
 }

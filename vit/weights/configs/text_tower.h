@@ -1,4 +1,4 @@
-/* The tower of texts of CLIP and SigLIP: what Hugging Face's and OpenCLIP's configs say of it. */
+/* The text encoder of CLIP and SigLIP: what Hugging Face's and OpenCLIP's configs say of it. */
 #ifndef VIT_WEIGHTS_CONFIGS_TEXT_TOWER_H
 #define VIT_WEIGHTS_CONFIGS_TEXT_TOWER_H
 
@@ -26,7 +26,7 @@ typedef struct vit_text_facts {
 
 /* object: config.json or open_clip_config.json, which messages call `name`. as: the library whose
  * ids texts get, "hf" or "open_clip"; NULL: the config's. Errors: UNSUPPORTED for a model without a
- * tower of texts that is known, and for another library; FORMAT, MEMORY. */
+ * text encoder that is known, and for another library; FORMAT, MEMORY. */
 vit_status vit_read_text_facts(vit_text_facts *out, json_t *object, const char *name,
                                const char *as, vit_error *error);
 

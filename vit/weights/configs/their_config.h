@@ -1,6 +1,6 @@
 /* What a config file beside published weights says about their network: the libraries' keys,
  * read into one structure. What the config leaves out is unspecified; it then follows from the
- * tensors (facts.h), or the caller is told what to add.
+ * tensors (vit/weights/layout/shapes.h), or the caller is told what to add.
  */
 #ifndef VIT_WEIGHTS_CONFIGS_THEIR_CONFIG_H
 #define VIT_WEIGHTS_CONFIGS_THEIR_CONFIG_H
@@ -40,7 +40,7 @@ typedef struct vit_prepare {
 
 typedef struct vit_their_config {
     const char *name;     /* of the config file, for messages */
-    const char *as;       /* the library as which pictures are answered, borrowed */
+    const char *emulate;  /* the library as which pictures are answered, borrowed */
     const char *version;  /* of Hugging Face's library that wrote it, or NULL; borrowed */
     vit_stack said;       /* what the config says of the network: numbers that are not 0, and */
     bool given[VIT_KEYS]; /* what is given here */
@@ -73,9 +73,9 @@ vit_status vit_read_timm_config(vit_their_config *out, json_t *object, vit_error
 /* Whether the config is timm's as Hugging Face's library writes it, for its TimmWrapper classes. */
 bool vit_is_timm_wrapper(const json_t *object);
 
-/* Changes what d says of its own library's answer, d->as, to that of library `as`; NULL: nothing.
- * object: the config. Errors: ARGUMENT for a library that is not known; UNSUPPORTED where there is
- * no choice. */
+/* Changes what d says of its own library's answer, d->emulate, to that of library `as`; NULL:
+ * nothing. object: the config. Errors: ARGUMENT for a library that is not known; UNSUPPORTED where
+ * there is no choice. */
 vit_status vit_answer_as(vit_their_config *d, const char *own, const char *as, const json_t *object,
                          vit_error *error);
 
@@ -162,7 +162,7 @@ vit_status vit_read_problem(vit_their_config *d, const json_t *object, vit_error
 vit_status vit_read_activation(vit_their_config *d, const char *name, const char *key,
                                vit_error *error);
 
-/* ---- the preprocessing list, prepare.c ---- */
+/* ---- the preprocessing list, pictures.c ---- */
 
 /* Whether the config says that pictures are prepared to this size. */
 bool vit_prepares_to(const vit_their_config *d, size_t height, size_t width);

@@ -32,7 +32,7 @@ vit_status vit_tower_config(json_t **part, const vit_their_config *d, json_t *ob
     return status == VIT_OK ? vit_complete_config(*part, type, error) : status;
 }
 
-/* ---- the tower of pictures ---- */
+/* ---- the image encoder ---- */
 
 /* CLIPModel has the projection; of the towers alone, the class "...WithProjection". */
 static vit_status read_clip(vit_their_config *d, const char *class, const json_t *own,
@@ -50,7 +50,7 @@ static vit_status read_siglip(vit_their_config *d, const json_t *own, vit_error 
     if (status != VIT_OK) return status;
     if (d->is_backbone && !pools)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "%s: \"vision_use_head\" false is not supported: the tower gives the "
+                        "%s: \"vision_use_head\" false is not supported: the encoder gives the "
                         "states of its patches, and no feature of the picture",
                         d->name);
     VIT_SAY(d, pool, d->is_backbone ? VIT_POOL_MAP : VIT_POOL_MEAN);

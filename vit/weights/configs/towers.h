@@ -1,4 +1,4 @@
-/* Hugging Face's CLIP and SigLIP: networks of two towers, of which one reads pictures and one
+/* Hugging Face's CLIP and SigLIP: networks of two encoders, of which one reads pictures and one
  * texts; and what the library's configs leave out, from hugging_face_models.json, which
  * scripts/hugging_face_models.py makes. */
 #ifndef VIT_WEIGHTS_CONFIGS_TOWERS_H
@@ -15,7 +15,7 @@ vit_status vit_complete_config(json_t *object, const char *type, vit_error *erro
 vit_status vit_tower_config(json_t **part, const vit_their_config *d, json_t *object,
                             const char *key, const char *type, vit_error *error);
 
-/* What a tower of pictures is. */
+/* What an image encoder is. */
 typedef enum vit_tower {
     VIT_TOWER_NONE,   /* another network */
     VIT_TOWER_CLIP,   /* pools the class token, and projects it */

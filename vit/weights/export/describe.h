@@ -1,5 +1,5 @@
 /* The config files that a library needs beside weights in its layout: the opposite direction of
- * declared.h. */
+ * vit/weights/configs/their_config.h. */
 #ifndef VIT_WEIGHTS_EXPORT_DESCRIBE_H
 #define VIT_WEIGHTS_EXPORT_DESCRIBE_H
 
@@ -16,9 +16,9 @@ typedef struct vit_description {
     vit_string notes;     /* what the library does slightly differently, separated likewise */
 } vit_description;
 
-/* dtype: of the weights, I8 as in rounded.h. Describes the network, its labels and its
- * preprocessing as `target` does. What cannot be expressed is left out, or replaced by what comes
- * closest, and named in `reasons`. Freed by vit_description_clear. Errors: MEMORY. */
+/* dtype: of the weights, I8 as in vit/weights/file/rounded.h. Describes the network, its labels and
+ * its preprocessing as `target` does. What cannot be expressed is left out, or replaced by what
+ * comes closest, and named in `reasons`. Freed by vit_description_clear. Errors: MEMORY. */
 vit_status vit_describe(vit_description *out, vit_target target, const vit_model_file *model,
                         vit_dtype dtype, vit_error *error);
 void vit_description_clear(vit_description *description);

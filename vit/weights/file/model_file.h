@@ -29,7 +29,7 @@ typedef struct vit_model_file {
     char *recipe;                    /* JSON, one line */
     vit_vocabulary source_vocabulary, vocabulary; /* count 0: there is none */
     double temperature; /* probabilities are softmax(logits / temperature); 0: unspecified, 1 */
-    double threshold;   /* answers of a lower probability are unsure; 0: unspecified */
+    double threshold;   /* answers of a lower probability are below the threshold; 0: unspecified */
     vit_scoring scoring;
     char *backbone; /* JSON, what vit_backbone_refer makes: of the tensors the head's alone are
                        written, the others are that file's; NULL: all are written. Of a model that

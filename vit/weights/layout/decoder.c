@@ -258,11 +258,11 @@ static vit_status read_stopping(vit_generation *w, const key_sources *s, vit_err
     const char *text = json_string_value(value);
     int early = false;
     if (text && strcmp(text, "never") == 0) {
-        w->stop = VIT_STOP_SURE;
+        w->early_stopping = VIT_EARLY_STOPPING_NEVER;
         return VIT_OK;
     }
     const vit_status status = vit_read_flag(&early, &s->d, object, key, error);
-    w->stop = early ? VIT_STOP_EARLY : VIT_STOP_USUAL;
+    w->early_stopping = early ? VIT_EARLY_STOPPING_TRUE : VIT_EARLY_STOPPING_FALSE;
     return status;
 }
 

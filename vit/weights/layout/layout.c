@@ -314,8 +314,8 @@ static vit_status no_layout(const vit_tensors *file, const char *part, vit_error
                         vit_tensors_name(file));
     if (reads_texts(part))
         return vit_fail(error, VIT_ERROR_MISMATCH,
-                        "%s: holds no tower of texts that is known here (%s)",
-                        vit_tensors_name(file), list);
+                        "%s: holds no text encoder that is known here (%s)", vit_tensors_name(file),
+                        list);
     if (part)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "%s: holds no tensor %s... that is known here (%s)", vit_tensors_name(file),
@@ -378,7 +378,7 @@ static vit_status unexpected(const choice *c, const vit_binding *b, const char *
         vit_fail(error, VIT_ERROR_MISMATCH, "%s: tensor %s is none of a %s in the layout of %s%s%s",
                  vit_tensors_name(b->file), vit_name_text(shown, name),
                  l->decodes       ? "decoder"
-                 : l->reads_texts ? "tower of texts"
+                 : l->reads_texts ? "text encoder"
                                   : "Vision Transformer",
                  l->name, near ? "; the nearest known name is " : "", near ? near : "");
     vit_free(set);
@@ -471,7 +471,7 @@ static vit_status bind_tensor(vit_binding *b, const match *m, const vit_tensor *
 }
 
 /* Whether a row that is not needed is of a training without labels; others are copies of what is
- * known, such as indices of positions, or towers of texts. */
+ * known, such as indices of positions, or text encoders. */
 static bool is_of_pretraining(const char *theirs) {
     return skip(theirs, "decoder_") || skip(theirs, "head.") || skip(theirs, "mask");
 }

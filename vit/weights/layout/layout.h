@@ -1,5 +1,5 @@
 /* Layouts: under which names, and in which order of elements, the libraries store the tensors of a
- * ViT. A layout is a table (layout_tables.c); the code here matches the names of a file against it
+ * ViT. A layout is a table (tables.c); the code here matches the names of a file against it
  * and moves elements to where the parameter table (vit/model/parameters.h) has them.
  *
  * In the names of a table `%` stands for the number of a block, a final `@` for ".weight" or
@@ -89,7 +89,7 @@ typedef struct vit_layout {
     vit_config_kind config; /* the kind of config.json beside such files */
     const char *hint;       /* what such a config contains, for messages; NULL: the library's own */
     bool decodes;           /* it is a layout of decoders, see VIT_PART_DECODER */
-    bool reads_texts;       /* it is one of towers of texts, see VIT_PART_TEXTS */
+    bool reads_texts;       /* it is one of text encoders, see VIT_PART_TEXTS */
     const char *heads_key;  /* the config's key for the number of heads; NULL: "num_heads" */
     void (*usual)(vit_their_config *d); /* says what holds without a config; NULL: it needs one */
     /* how the library resamples positions, without a config and with one; unless that declares it

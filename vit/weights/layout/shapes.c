@@ -102,7 +102,7 @@ static bool has_key_bias(const vit_binding *b) {
 
 /* timm reads Google's files without the layer before the head. */
 static bool leaves_pre_logits(const vit_binding *b, const vit_their_config *d) {
-    return b->layout->usual && d->as && strcmp(d->as, "google") != 0;
+    return b->layout->usual && d->emulate && strcmp(d->emulate, "google") != 0;
 }
 
 static void flag_facts(vit_config *c, const vit_binding *b, const vit_their_config *d) {

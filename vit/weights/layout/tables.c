@@ -220,7 +220,7 @@ static const vit_layout_row hf_tips_block[] = {
     ROW("ls2.gamma", "ls2.gamma"),
 };
 
-/* Hugging Face's CLIP and SigLIP: the tower of pictures. That of texts is another network. */
+/* Hugging Face's CLIP and SigLIP: the image encoder. That of texts is another network. */
 
 #define HF_TOWER_BESIDE                                                  \
     ROW("embeddings.class_embedding", "cls_token"),                      \
@@ -270,7 +270,7 @@ static const vit_layout_row hf_tower_block[] = {
     ROW("mlp.fc2@", "mlp.fc2@"),
 };
 
-/* Hugging Face's AIMv2; its tower of texts is another network, too. */
+/* Hugging Face's AIMv2; its text encoder is another network, too. */
 static const vit_layout_row hf_aimv2_beside[] = {
     ROW("embeddings.patch_embed@", "patch_embed.proj@"),
     ROW("embeddings.rms_norm@", "patch_embed.norm_after@"),
@@ -333,7 +333,7 @@ static const vit_layout_row google_beside[] = {
     SCALED("Transformer/encoder_norm", "norm"),
     DENSE("head", "head"),
     DENSE("pre_logits", "pre_logits"),
-    ROW("txt/*", NULL), /* the tower of texts */
+    ROW("txt/*", NULL), /* the text encoder */
     ROW("t", NULL),
     ROW("b", NULL),
     ROW("MAPHead_0/probe", "attn_pool.latent"),
@@ -400,7 +400,7 @@ static const vit_layout_row open_clip_block[] = {
     .prefixes = {"vision_model."}, .blocks = {"encoder.layers.%."},              \
     .in_block = ROWS(hf_tower_block)
 
-/* ---- towers of texts; those of pictures beside them are other networks ---- */
+/* ---- text encoders; those of pictures beside them are other networks ---- */
 
 static const vit_layout_row hf_texts_beside[] = {
     ROW("embeddings.token_embedding.weight", "embed.weight"),

@@ -70,7 +70,7 @@ static void inputs_free(inputs *in) {
     json_decref(in->kept);
 }
 
-/* A text: {"text": ...}, or of a model with a tower of texts a string that is no data URL. */
+/* A text: {"text": ...}, or of a model with a text encoder a string that is no data URL. */
 static const char *text_of(const json_t *value, const serve_model *model) {
     const char *string = json_string_value(value);
     if (json_object_get(value, "text")) return json_string_value(json_object_get(value, "text"));

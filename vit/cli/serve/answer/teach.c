@@ -32,14 +32,14 @@ static void give_back(const serve_request *request, serve_teaching *one) {
 
 /* ---- what is told ---- */
 
-static void add_classes(vit_json_out *json, const vit_teaching *t) {
+static void add_classes(vit_json_out *json, const vit_few_shot *t) {
     vit_json_open(json, "classes", '[');
-    for (size_t k = 0; k < vit_teaching_classes(t); k++) {
+    for (size_t k = 0; k < vit_few_shot_classes(t); k++) {
         size_t pictures = 0;
-        for (size_t i = 0; i < vit_teaching_count(t); i++)
-            pictures += vit_teaching_at(t, i).label == k;
+        for (size_t i = 0; i < vit_few_shot_count(t); i++)
+            pictures += vit_few_shot_at(t, i).label == k;
         vit_json_open(json, NULL, '{');
-        vit_json_text(json, "name", vit_teaching_class(t, k));
+        vit_json_text(json, "name", vit_few_shot_class(t, k));
         vit_json_count(json, "pictures", pictures);
         vit_json_close(json, '}');
     }
@@ -48,12 +48,12 @@ static void add_classes(vit_json_out *json, const vit_teaching *t) {
 
 /* {"id", "model", "classes", "pictures", "learnt"} */
 static void open_state(vit_json_out *json, const serve_teaching *one) {
-    const char *learnt = vit_teaching_json(one->teaching);
+    const char *learnt = vit_few_shot_json(one->teaching);
     vit_json_open(json, NULL, '{');
     vit_json_text(json, "id", one->id);
     vit_json_text(json, "model", one->model->name);
     add_classes(json, one->teaching);
-    vit_json_count(json, "pictures", vit_teaching_count(one->teaching));
+    vit_json_count(json, "pictures", vit_few_shot_count(one->teaching));
     vit_json_raw(json, "learnt", learnt ? learnt : "null");
 }
 
@@ -78,7 +78,7 @@ static bool add_within(serve_teaching *one, serve_server *server, const char *na
     vit_error error = {0};
     for (size_t done = 0, some; done < sent->count; done += some) {
         some = serve_gate_enter_some(&server->gate, sent->count - done);
-        vit_status status = vit_teaching_add(one->teaching, name, sent->pictures + done, some,
+        vit_status status = vit_few_shot_add(one->teaching, name, sent->pictures + done, some,
                                              answers + done, &error);
         serve_gate_leave_some(&server->gate, some);
         for (size_t i = done; i < done + some && status == VIT_OK; i++) {
@@ -94,9 +94,9 @@ static bool add_within(serve_teaching *one, serve_server *server, const char *na
 static bool add(serve_teaching *one, const serve_request *request, const char *name,
                 const serve_pictures *sent, vit_json_out *failed, serve_reply *reply) {
     const size_t most = serve_teachings_limits(request->server->teachings)->pictures;
-    if (vit_teaching_count(one->teaching) + sent->count > most)
+    if (vit_few_shot_count(one->teaching) + sent->count > most)
         return serve_fail(reply, 413, "more than %zu pictures in a teaching", most);
-    if (vit_teaching_classes(one->teaching) > 1000)
+    if (vit_few_shot_classes(one->teaching) > 1000)
         return serve_fail(reply, 413, "more than 1000 classes in a teaching");
     vit_answer *answers = vit_alloc(sent->count, sizeof *answers);
     if (!answers) return serve_fail(reply, 503, "no memory for the answer: try again later");
@@ -142,7 +142,7 @@ static void add_sent(serve_teaching *one, serve_request *request, serve_reply *r
 
 static bool learn(serve_teaching *one, serve_reply *reply) {
     vit_error error;
-    return vit_teaching_learn(one->teaching, NULL, &error) == VIT_OK ||
+    return vit_few_shot_learn(one->teaching, NULL, &error) == VIT_OK ||
            fail_learning(reply, &error);
 }
 
@@ -297,15 +297,15 @@ static void change(serve_teaching *one, serve_request *request, serve_reply *rep
         serve_fail(reply, 400, "class=NAME is missing: the class of the picture");
         return;
     }
-    const vit_status status = forget ? vit_teaching_forget(one->teaching, number, &error)
-                                     : vit_teaching_correct(one->teaching, number, name, &error);
+    const vit_status status = forget ? vit_few_shot_forget(one->teaching, number, &error)
+                                     : vit_few_shot_correct(one->teaching, number, name, &error);
     if (status != VIT_OK)
         serve_fail_with(reply, &error);
     else if (learn(one, reply))
         reply_state(one, reply);
 }
 
-static void reply_answer(const vit_teaching *t, const char *file, const float *probabilities,
+static void reply_answer(const vit_few_shot *t, const char *file, const float *probabilities,
                          size_t classes, const char *warning, const vit_neighbour *near,
                          size_t count, serve_reply *reply) {
     vit_json_out json = {0};
@@ -321,7 +321,7 @@ static void reply_answer(const vit_teaching *t, const char *file, const float *p
     for (size_t i = 0; i < classes; i++) {
         vit_json_open(&json, NULL, '{');
         vit_json_count(&json, "index", best[i]);
-        vit_json_text(&json, "label", vit_teaching_class(t, best[i]));
+        vit_json_text(&json, "label", vit_few_shot_class(t, best[i]));
         vit_json_float(&json, "probability", probabilities[best[i]]);
         vit_json_close(&json, '}');
     }
@@ -338,7 +338,7 @@ static vit_status answer_within(serve_teaching *one, serve_server *server,
                                 vit_error *error) {
     serve_gate_enter(&server->gate);
     const vit_status status =
-        vit_teaching_answer(one->teaching, picture, probabilities, near, count, warning, error);
+        vit_few_shot_answer(one->teaching, picture, probabilities, near, count, warning, error);
     serve_gate_leave(&server->gate);
     return status;
 }
@@ -349,8 +349,8 @@ static void answer(serve_teaching *one, serve_request *request, serve_reply *rep
     serve_pictures sent;
     vit_error error;
     const char *warning = NULL;
-    const size_t all = vit_teaching_count(one->teaching), count = all < NEAR ? all : NEAR;
-    const size_t classes = vit_teaching_classes(one->teaching);
+    const size_t all = vit_few_shot_count(one->teaching), count = all < NEAR ? all : NEAR;
+    const size_t classes = vit_few_shot_classes(one->teaching);
     if (!serve_read_pictures(&sent, request, reply)) return;
     float *probabilities = vit_alloc(classes, sizeof *probabilities);
     request->pictures = 1;
@@ -363,7 +363,7 @@ static void answer(serve_teaching *one, serve_request *request, serve_reply *rep
         serve_fail_with(reply, &error);
     else
         reply_answer(one->teaching, sent.pictures[0].name, probabilities,
-                     vit_teaching_learnt_classes(one->teaching), warning, near, count, reply);
+                     vit_few_shot_learnt_classes(one->teaching), warning, near, count, reply);
     vit_free(probabilities);
     serve_pictures_free(&sent);
 }
@@ -384,7 +384,7 @@ static vit_status make_look(look *l, const serve_teaching *one, serve_server *se
     const vit_session_options options = {.threads = 1};
     const size_t count = one->model->pixels;
     vit_answer prepared;
-    vit_status status = vit_teaching_model(&l->model, one->teaching, error);
+    vit_status status = vit_few_shot_model(&l->model, one->teaching, error);
     if (status == VIT_OK) status = vit_session_new(&l->session, l->model, &options, error);
     if (status != VIT_OK) return status;
     l->pixels = vit_alloc_unset(count, 1);
@@ -432,7 +432,7 @@ static void load(serve_teaching *one, serve_request *request, serve_reply *reply
     vit_error error;
     vit_status status = vit_model_load_memory(&taught, request->body, request->size,
                                               "the model file", NULL, &error);
-    if (status == VIT_OK) status = vit_teaching_take_head(one->teaching, taught, &error);
+    if (status == VIT_OK) status = vit_few_shot_take_head(one->teaching, taught, &error);
     vit_model_free(taught);
     if (status == VIT_OK)
         reply_state(one, reply);

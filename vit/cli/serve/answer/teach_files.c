@@ -76,7 +76,7 @@ void serve_give(serve_teaching *one, serve_request *request, serve_reply *reply)
     if (layout)
         snprintf(p.other, sizeof p.other, "%s/%s", p.directory, is_onnx ? "model.onnx" : "model");
     const vit_convert_options converting = {.in = p.model, .out = p.other, .layout = layout};
-    vit_status status = vit_teaching_save(one->teaching, p.model, &error);
+    vit_status status = vit_few_shot_save(one->teaching, p.model, &error);
     if (status == VIT_OK && layout) status = vit_convert(&converting, &error);
     if (status == VIT_OK && (!layout || is_onnx))
         status = add_file(&reply->body, layout ? p.other : p.model, &error);

@@ -1,4 +1,4 @@
-/* Texts of a request: their features, by the tower beside the model. */
+/* Texts of a request: their features, by the encoder beside the model. */
 #ifndef VIT_CLI_SERVE_ANSWER_TEXTS_H
 #define VIT_CLI_SERVE_ANSWER_TEXTS_H
 

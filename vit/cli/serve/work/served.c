@@ -39,7 +39,7 @@ vit_status serve_model_session_aside(vit_session **out, const serve_models *mode
     return vit_session_new(out, m->model, &choice, error);
 }
 
-/* The tower of texts beside a tower of pictures, where there is one. */
+/* The text encoder beside an image encoder, where there is one. */
 static void open_words(serve_model *m, const char *path, const serve_models_options *o) {
     const vit_embedder_options choice = {
         .threads = o->threads, .cpu = o->cpu, .precision = o->precision, .bf16 = o->bf16};
@@ -58,7 +58,7 @@ static void open_words(serve_model *m, const char *path, const serve_models_opti
 static vit_status open_model(serve_model **out, const serve_models *models, size_t place,
                              vit_error *error) {
     const serve_models_options *o = &models->options;
-    const vit_model_options opening = {.turn = o->turn,
+    const vit_model_options opening = {.exif_orientation = o->exif_orientation,
                                        .cpu = o->cpu,
                                        .precision = o->precision,
                                        .bf16 = o->bf16,
@@ -73,8 +73,8 @@ static vit_status open_model(serve_model **out, const serve_models *models, size
     const entry *e = &models->entries[place];
     const serve_shipped *s = e->shipped;
     vit_status status =
-        e->path ? vit_model_load_words(&m->model, e->path, &opening, o->templates->values,
-                                       o->templates->count, error)
+        e->path ? vit_model_load_zero_shot(&m->model, e->path, &opening, o->templates->values,
+                                           o->templates->count, error)
                 : vit_model_load_memory(&m->model, s->begin, (size_t)(s->end - s->begin), s->name,
                                         &opening, error);
     if (status == VIT_OK) status = vit_session_new(&m->session, m->model, &all, error);

@@ -8,7 +8,7 @@
 #include <pthread.h>
 
 #include "vit/cli/parts/options.h"
-#include "vit/words.h"
+#include "vit/zero_shot.h"
 
 /* A model that was read. Only the queue's thread computes with its sessions; any thread may call
  * vit_prepare_values, which does not change a session. */
@@ -22,7 +22,7 @@ typedef struct serve_model {
     size_t pixels;       /* bytes of a prepared picture: height x width x channels */
     size_t users;        /* references to it, one of them the list's; guarded by the list's lock */
     double pace;         /* seconds a picture, in the last batch; set and read by the queue */
-    vit_embedder *words; /* its tower of texts, used under words_lock; NULL: no_words says why */
+    vit_embedder *words; /* its text encoder, used under words_lock; NULL: no_words says why */
     pthread_mutex_t words_lock;
     vit_error no_words;
 } serve_model;
@@ -31,9 +31,9 @@ typedef struct serve_models serve_models;
 
 typedef struct serve_models_options {
     const vit_option_list *named; /* NAME, FILE or NAME=FILE; empty: all named models */
-    const char *labels;           /* as in vit_model_options, of models with a tower of texts */
+    const char *labels;           /* as in vit_model_options, of models with a text encoder */
     const vit_option_list *templates;
-    vit_turn turn;
+    vit_orientation exif_orientation;
     int threads;
     const char *cpu;
     vit_precision precision;

@@ -27,7 +27,7 @@ const serve_teachings_options *serve_teachings_limits(const serve_teachings *t) 
 }
 
 static void destroy(serve_teaching *one, serve_models *models) {
-    vit_teaching_free(one->teaching);
+    vit_few_shot_free(one->teaching);
     serve_model_release(models, one->model);
     pthread_mutex_destroy(&one->lock);
     vit_free(one);
@@ -75,21 +75,21 @@ static bool make_room(serve_teachings *t, serve_models *models) {
 vit_status serve_teaching_begin(serve_teaching **out, serve_teachings *t, serve_models *models,
                                 serve_model *model, const char *head, size_t views,
                                 vit_error *error) {
-    const vit_teach_options options = {.head = head,
-                                       .views = views,
-                                       .threads = t->options.threads,
-                                       .cpu = t->options.cpu,
-                                       .precision = t->options.precision,
-                                       .bf16 = t->options.bf16,
-                                       .most_pixels = t->options.most_pixels,
-                                       .goes_on = t->options.goes_on,
-                                       .user = t->options.user};
+    const vit_few_shot_options options = {.head = head,
+                                          .views = views,
+                                          .threads = t->options.threads,
+                                          .cpu = t->options.cpu,
+                                          .precision = t->options.precision,
+                                          .bf16 = t->options.bf16,
+                                          .most_pixels = t->options.most_pixels,
+                                          .goes_on = t->options.goes_on,
+                                          .user = t->options.user};
     serve_teaching *one = *out = vit_alloc(1, sizeof *one);
-    vit_status status = one ? vit_teaching_new(&one->teaching, model->model, &options, error)
+    vit_status status = one ? vit_few_shot_new(&one->teaching, model->model, &options, error)
                             : vit_fail_memory(error, "a teaching", sizeof *one);
     if (status == VIT_OK) status = draw_id(one->id, error);
     if (status != VIT_OK) {
-        if (one) vit_teaching_free(one->teaching);
+        if (one) vit_few_shot_free(one->teaching);
         vit_free(one);
         serve_model_release(models, model);
         *out = NULL;
@@ -136,8 +136,8 @@ serve_teaching *serve_teaching_take(serve_teachings *t, const char *id) {
 
 void serve_teaching_release(serve_teachings *t, serve_models *models, serve_teaching *one) {
     if (!one) return;
-    const size_t pictures = vit_teaching_count(one->teaching);
-    const size_t classes = vit_teaching_classes(one->teaching);
+    const size_t pictures = vit_few_shot_count(one->teaching);
+    const size_t classes = vit_few_shot_classes(one->teaching);
     pthread_mutex_unlock(&one->lock);
     pthread_mutex_lock(&t->lock);
     one->used = vit_clock();

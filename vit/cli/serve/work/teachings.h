@@ -6,13 +6,13 @@
 #include <pthread.h>
 
 #include "vit/cli/serve/work/served.h"
-#include "vit/teach.h"
+#include "vit/few_shot.h"
 
 enum { SERVE_TEACHING_ID = 32 }; /* hexadecimal digits */
 
 typedef struct serve_teaching {
     char id[SERVE_TEACHING_ID + 1];
-    vit_teaching *teaching;
+    vit_few_shot *teaching;
     serve_model *model;       /* a reference to the backbone */
     double used;              /* vit_clock() of the last request */
     size_t pictures, classes; /* when it was last given back */
@@ -27,7 +27,7 @@ typedef struct serve_teachings serve_teachings;
 typedef struct serve_teachings_options {
     size_t most, pictures, most_pixels;
     double idle;
-    vit_teach_callback *goes_on; /* false: what is being learnt is cancelled */
+    vit_few_shot_callback *goes_on; /* false: what is being learnt is cancelled */
     void *user;
     int threads;
     const char *cpu;

@@ -73,7 +73,7 @@ const changed = latest(async () => {
     if (blank) return;
     show(said.predictions);
     const time = Math.max(1, Math.round(performance.now() - start));
-    say((said.unsure ? "It is not sure. " : "") + (said.warning || "answered in " + time + " ms"));
+    say((said.below_threshold ? "It is not sure. " : "") + (said.warning || "answered in " + time + " ms"));
   } catch (error) {
     show([]);
     throw error;

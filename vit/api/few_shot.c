@@ -1,5 +1,5 @@
-/* vit_teaching: pictures of classes, and their features. */
-#include "vit/api/teaching.h"
+/* vit_few_shot: pictures of classes, and their features. */
+#include "vit/api/few_shot.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
@@ -8,7 +8,7 @@
 #include "vit/train/augment/augment.h"
 #include <string.h>
 
-static const vit_teach_solver solvers[] = {
+static const vit_few_shot_solver solvers[] = {
     {"ridge", vit_solve_ridge, "each picture by itself"},
     {"logistic", vit_solve_logistic, "a tenth at a time"},
     {NULL, NULL, NULL},
@@ -17,16 +17,16 @@ static const vit_teach_solver solvers[] = {
 #define MOST_VIEWS 64
 #define MOST_BYTES ((size_t)256 << 20) /* of a picture's file: the library's limit */
 
-vit_status vit_teaching_choose_head(vit_teaching *t, const char *name, vit_error *error) {
+vit_status vit_few_shot_choose_head(vit_few_shot *t, const char *name, vit_error *error) {
     for (t->solver = solvers; t->solver->name; t->solver++)
         if (strcmp(t->solver->name, name) == 0) break;
     if (t->solver->name) return VIT_OK;
     return vit_fail(error, VIT_ERROR_ARGUMENT, "the head \"%s\", expected ridge or logistic", name);
 }
 
-static vit_status choose(vit_teaching *t, const vit_teach_options *o, vit_error *error) {
+static vit_status choose(vit_few_shot *t, const vit_few_shot_options *o, vit_error *error) {
     const vit_status status =
-        vit_teaching_choose_head(t, o->head ? o->head : solvers[0].name, error);
+        vit_few_shot_choose_head(t, o->head ? o->head : solvers[0].name, error);
     if (status != VIT_OK) return status;
     if (o->keep_lessons && o->views > 1)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
@@ -43,7 +43,7 @@ static vit_status choose(vit_teaching *t, const vit_teach_options *o, vit_error 
     t->keep_direction = o->keep_direction;
     t->hold_out = o->hold_out;
     t->empty_classes = o->empty_classes;
-    t->parts_are_classes = o->parts_are_classes;
+    t->splits_are_classes = o->splits_are_classes;
     t->no_curve = o->no_curve;
     t->keep_lessons = o->keep_lessons;
     t->precision = o->precision;
@@ -53,15 +53,15 @@ static vit_status choose(vit_teaching *t, const vit_teach_options *o, vit_error 
     return VIT_OK;
 }
 
-vit_status vit_teaching_new(vit_teaching **out, const vit_model *backbone,
-                            const vit_teach_options *options, vit_error *error) {
+vit_status vit_few_shot_new(vit_few_shot **out, const vit_model *backbone,
+                            const vit_few_shot_options *options, vit_error *error) {
     VIT_ENTRY;
-    const vit_teach_options usual = {0}, *o = options ? options : &usual;
+    const vit_few_shot_options defaults = {0}, *o = options ? options : &defaults;
     const vit_session_options running = {o->threads, o->cpu, o->precision, o->bf16};
     *out = NULL;
     vit_status status = vit_model_needs(backbone, false, error);
     if (status != VIT_OK) return status;
-    vit_teaching *t = vit_alloc(1, sizeof *t);
+    vit_few_shot *t = vit_alloc(1, sizeof *t);
     if (!t) return vit_fail_memory(error, "a teaching", sizeof *t);
     t->backbone = backbone;
     t->width = vit_config_features(&backbone->file.config);
@@ -79,7 +79,7 @@ vit_status vit_teaching_new(vit_teaching **out, const vit_model *backbone,
     if (status == VIT_OK)
         *out = t;
     else
-        vit_teaching_free(t);
+        vit_few_shot_free(t);
     return status;
 }
 
@@ -90,7 +90,7 @@ static void clear_picture(vit_taught_picture *p) {
     *p = (vit_taught_picture){0};
 }
 
-void vit_teaching_free(vit_teaching *t) {
+void vit_few_shot_free(vit_few_shot *t) {
     if (!t) return;
     for (size_t i = 0; i < t->count; i++) clear_picture(&t->pictures[i]);
     for (size_t i = 0; i < t->class_count; i++) vit_free(t->classes[i]);
@@ -107,7 +107,7 @@ void vit_teaching_free(vit_teaching *t) {
 /* ---- features ---- */
 
 typedef struct views {
-    const vit_teaching *t;
+    const vit_few_shot *t;
     const vit_image *const *ready;
     size_t first, views;
 } views;
@@ -140,7 +140,7 @@ static vit_status view_source(float *images, size_t first, size_t count, void *c
     return VIT_OK;
 }
 
-vit_status vit_teaching_embed(vit_teaching *t, const vit_image *const *ready, size_t count,
+vit_status vit_few_shot_embed(vit_few_shot *t, const vit_image *const *ready, size_t count,
                               size_t first, size_t each, float *out, vit_error *error) {
     views v = {t, ready, first, each};
     const size_t rows = count * each;
@@ -153,7 +153,7 @@ vit_status vit_teaching_embed(vit_teaching *t, const vit_image *const *ready, si
     return status;
 }
 
-vit_likeness *vit_teaching_likeness(const vit_image *ready, uint64_t digest) {
+vit_likeness *vit_few_shot_likeness(const vit_image *ready, uint64_t digest) {
     vit_likeness *l = vit_alloc(1, sizeof *l);
     if (!l || !ready->pixels || (ready->channels != 1 && ready->channels != 3)) {
         vit_free(l);
@@ -168,7 +168,7 @@ vit_likeness *vit_teaching_likeness(const vit_image *ready, uint64_t digest) {
 
 /* ---- the list of pictures ---- */
 
-vit_status vit_teaching_reserve(vit_teaching *t, size_t count, vit_error *error) {
+vit_status vit_few_shot_reserve(vit_few_shot *t, size_t count, vit_error *error) {
     const size_t wanted = t->count + count, picture = t->views * t->width;
     if (wanted <= t->room) return VIT_OK;
     const size_t room = vit_max(wanted, 2 * t->room);
@@ -184,7 +184,7 @@ vit_status vit_teaching_reserve(vit_teaching *t, size_t count, vit_error *error)
     return VIT_OK;
 }
 
-vit_status vit_teaching_label(vit_teaching *t, size_t *label, const char *name, vit_error *error) {
+vit_status vit_few_shot_label(vit_few_shot *t, size_t *label, const char *name, vit_error *error) {
     for (*label = 0; *label < t->class_count; ++*label)
         if (strcmp(t->classes[*label], name) == 0) return VIT_OK;
     if (!*name) return vit_fail(error, VIT_ERROR_ARGUMENT, "a class without a name");
@@ -198,44 +198,44 @@ vit_status vit_teaching_label(vit_teaching *t, size_t *label, const char *name, 
     return VIT_OK;
 }
 
-void vit_teaching_changed(vit_teaching *t) {
+void vit_few_shot_changed(vit_few_shot *t) {
     vit_free(t->units);
     t->units = NULL;
 }
 
-size_t vit_teaching_count(const vit_teaching *t) {
+size_t vit_few_shot_count(const vit_few_shot *t) {
     return t->count;
 }
 
-vit_lesson vit_teaching_at(const vit_teaching *t, size_t index) {
-    if (index >= t->count) return (vit_lesson){0};
-    return (vit_lesson){t->pictures[index].name, t->labels[index]};
+vit_few_shot_picture vit_few_shot_at(const vit_few_shot *t, size_t index) {
+    if (index >= t->count) return (vit_few_shot_picture){0};
+    return (vit_few_shot_picture){t->pictures[index].name, t->labels[index]};
 }
 
-size_t vit_teaching_classes(const vit_teaching *t) {
+size_t vit_few_shot_classes(const vit_few_shot *t) {
     return t->class_count;
 }
 
-const char *vit_teaching_class(const vit_teaching *t, size_t label) {
+const char *vit_few_shot_class(const vit_few_shot *t, size_t label) {
     return label < t->class_count ? t->classes[label] : NULL;
 }
 
-static vit_status check_index(const vit_teaching *t, size_t index, vit_error *error) {
+static vit_status check_index(const vit_few_shot *t, size_t index, vit_error *error) {
     if (index < t->count) return VIT_OK;
     return vit_fail(error, VIT_ERROR_ARGUMENT, "picture %zu, expected one of 0 to %zu", index,
                     t->count - 1);
 }
 
-vit_status vit_teaching_correct(vit_teaching *t, size_t index, const char *name, vit_error *error) {
+vit_status vit_few_shot_correct(vit_few_shot *t, size_t index, const char *name, vit_error *error) {
     VIT_ENTRY;
     vit_status status = check_index(t, index, error);
     size_t label;
-    if (status == VIT_OK) status = vit_teaching_label(t, &label, name, error);
+    if (status == VIT_OK) status = vit_few_shot_label(t, &label, name, error);
     if (status == VIT_OK) t->labels[index] = label;
     return status;
 }
 
-vit_status vit_teaching_forget(vit_teaching *t, size_t index, vit_error *error) {
+vit_status vit_few_shot_forget(vit_few_shot *t, size_t index, vit_error *error) {
     VIT_ENTRY;
     const vit_status status = check_index(t, index, error);
     const size_t picture = t->views * t->width;
@@ -247,7 +247,7 @@ vit_status vit_teaching_forget(vit_teaching *t, size_t index, vit_error *error) 
     memmove(t->features + index * picture, t->features + (index + 1) * picture,
             after * picture * sizeof *t->features);
     t->pictures[t->count] = (vit_taught_picture){0};
-    vit_teaching_changed(t);
+    vit_few_shot_changed(t);
     return VIT_OK;
 }
 
@@ -255,7 +255,7 @@ vit_status vit_teaching_forget(vit_teaching *t, size_t index, vit_error *error) 
 
 /* Pictures that are read, hashed and prepared on all threads. */
 typedef struct window {
-    vit_teaching *t;
+    vit_few_shot *t;
     const vit_picture *pictures;
     vit_image *ready;       /* [count]; pixels NULL: known already, or failed */
     uint8_t (*digests)[32]; /* [count] */
@@ -278,13 +278,13 @@ static void hash_picture(uint8_t digest[32], const vit_picture *p, const vit_byt
 }
 
 /* The picture that was added before and has these bytes; SIZE_MAX: none. */
-static size_t find_known(const vit_teaching *t, const uint8_t digest[32]) {
+static size_t find_known(const vit_few_shot *t, const uint8_t digest[32]) {
     for (size_t k = 0; k < t->count; k++)
         if (t->pictures[k].has_digest && memcmp(t->pictures[k].digest, digest, 32) == 0) return k;
     return SIZE_MAX;
 }
 
-vit_status vit_teaching_check(const vit_teaching *t, const vit_picture *p, vit_error *error) {
+vit_status vit_few_shot_check(const vit_few_shot *t, const vit_picture *p, vit_error *error) {
     vit_image_file file;
     if (t->most_pixels == 0) return VIT_OK;
     vit_status status = vit_image_open(&file, p->bytes, p->size, p->name, error);
@@ -323,7 +323,7 @@ static void take_picture(size_t i, int thread, void *context) {
         w->known[i] = find_known(w->t, w->digests[i]);
     }
     if (w->known[i] == SIZE_MAX && whole.bytes)
-        error->status = vit_teaching_check(w->t, &whole, error);
+        error->status = vit_few_shot_check(w->t, &whole, error);
     if (w->known[i] == SIZE_MAX && error->status == VIT_OK) {
         error->status =
             vit_model_prepare(&w->ready[i], w->t->backbone, w->t->session->kernels, &whole, error);
@@ -342,7 +342,7 @@ static bool has_name(const vit_taught_picture *p, const char *name) {
 /* Appends picture i, which is known or whose features are given. */
 static vit_status append(window *w, size_t i, size_t label, const float *features,
                          vit_error *error) {
-    vit_teaching *t = w->t;
+    vit_few_shot *t = w->t;
     const size_t picture = t->views * t->width;
     const char *name = w->pictures[i].name;
     for (size_t k = 0; k < t->count; k++)
@@ -362,7 +362,7 @@ static vit_status append(window *w, size_t i, size_t label, const float *feature
     if (w->ready[i].pixels) {
         uint64_t digest = 0; /* lessons have that of the pixels, as pictures of folders */
         if (!t->keep_lessons) memcpy(&digest, added.digest, sizeof digest);
-        added.likeness = vit_teaching_likeness(&w->ready[i], digest);
+        added.likeness = vit_few_shot_likeness(&w->ready[i], digest);
     } else if (t->pictures[w->known[i]].likeness) {
         added.likeness = vit_alloc(1, sizeof *added.likeness);
         if (added.likeness) *added.likeness = *t->pictures[w->known[i]].likeness;
@@ -385,7 +385,7 @@ static vit_status embed_window(float **out, window *w, size_t count, vit_error *
     if (!ready || !*out)
         status = vit_fail_memory(error, "features", found * w->t->width * sizeof **out);
     if (status == VIT_OK && found > 0)
-        status = vit_teaching_embed(w->t, ready, found, w->t->count, w->t->views, *out, error);
+        status = vit_few_shot_embed(w->t, ready, found, w->t->count, w->t->views, *out, error);
     vit_free(ready);
     return status;
 }
@@ -399,7 +399,7 @@ static vit_status add_window(window *w, size_t count, size_t label, vit_error *e
         if (w->answers[i].error.status == VIT_ERROR_CANCELLED)
             status = vit_fail(error, VIT_ERROR_CANCELLED, "%s", w->answers[i].error.message);
     if (status == VIT_OK) status = embed_window(&features, w, count, error);
-    if (status == VIT_OK) status = vit_teaching_reserve(w->t, count, error);
+    if (status == VIT_OK) status = vit_few_shot_reserve(w->t, count, error);
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
         const bool is_new = w->ready[i].pixels;
         if (w->answers[i].error.status == VIT_OK)
@@ -412,19 +412,19 @@ static vit_status add_window(window *w, size_t count, size_t label, vit_error *e
 }
 
 /* Takes back what was added since there were `count` pictures. */
-static void take_back(vit_teaching *t, size_t count) {
+static void take_back(vit_few_shot *t, size_t count) {
     while (t->count > count) clear_picture(&t->pictures[--t->count]);
 }
 
-void vit_teaching_clear(vit_teaching *t) {
+void vit_few_shot_clear(vit_few_shot *t) {
     take_back(t, 0);
     while (t->class_count > 0) vit_free(t->classes[--t->class_count]);
-    vit_teaching_changed(t);
+    vit_few_shot_changed(t);
 }
 
 enum { WINDOW = 64 };
 
-vit_status vit_teaching_add(vit_teaching *t, const char *name, const vit_picture *pictures,
+vit_status vit_few_shot_add(vit_few_shot *t, const char *name, const vit_picture *pictures,
                             size_t count, vit_answer *answers, vit_error *error) {
     VIT_ENTRY;
     const size_t before = t->count, classes = t->class_count;
@@ -436,7 +436,7 @@ vit_status vit_teaching_add(vit_teaching *t, const char *name, const vit_picture
     vit_status status = VIT_OK;
     if (!all || !w.ready || !w.digests || !w.known)
         status = vit_fail_memory(error, "pictures", count * sizeof *own);
-    if (status == VIT_OK) status = vit_teaching_label(t, &label, name, error);
+    if (status == VIT_OK) status = vit_few_shot_label(t, &label, name, error);
     for (size_t first = 0; first < count && status == VIT_OK; first += WINDOW) {
         const size_t some = vit_min(WINDOW, count - first);
         w.pictures = pictures + first;
@@ -452,7 +452,7 @@ vit_status vit_teaching_add(vit_teaching *t, const char *name, const vit_picture
     if (status != VIT_OK) take_back(t, before);
     if (status != VIT_OK)
         while (t->class_count > classes) vit_free(t->classes[--t->class_count]);
-    vit_teaching_changed(t);
+    vit_few_shot_changed(t);
     vit_free(own);
     vit_free(w.ready);
     vit_free(w.digests);

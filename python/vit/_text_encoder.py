@@ -1,4 +1,4 @@
-"""Texts beside pictures: the towers of texts of CLIP and SigLIP."""
+"""Texts beside pictures: the text encoders of CLIP and SigLIP."""
 import contextlib
 import ctypes
 import json
@@ -41,8 +41,8 @@ def _as_file(labels: Union[str, os.PathLike, Sequence[str], None]) -> Iterator[A
         yield path
 
 
-class Words(Owner):
-    """The tower of texts of a model of two towers: the directory of CLIP or SigLIP as it is
+class TextEncoder(Owner):
+    """The text encoder of a model of two encoders: the directory of CLIP or SigLIP as it is
     published, with its tokenizer. `features` are those of a text, as many as of a picture; `length`
     is the most tokens of a text; a logit is `scale` times the cosine of a picture and a text, plus
     `bias`. Threads of Python may share it; their calls wait for each other."""

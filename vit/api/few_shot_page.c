@@ -1,5 +1,5 @@
-/* vit_teaching_report: what was learnt, as a page that needs no other files. */
-#include "vit/api/teaching.h"
+/* vit_few_shot_report: what was learnt, as a page that needs no other files. */
+#include "vit/api/few_shot.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
@@ -8,7 +8,7 @@
 #include "vit/image/codec/png_write.h"
 #include <string.h>
 
-extern const char *const vit_teaching_html[]; /* vit/teach/page/teaching.html */
+extern const char *const vit_few_shot_html[]; /* vit/teach/page/teaching.html */
 
 /* In the first bytes of every such page. */
 static const char mark[] = "<meta name=\"generator\" content=\"vit teaching\">";
@@ -31,7 +31,7 @@ static vit_status check_page(const char *path, vit_error *error) {
 }
 
 /* The picture as the network sees it: it is kept, or its file is read again. */
-static void add_picture(vit_json_out *json, const vit_teaching *t, size_t index) {
+static void add_picture(vit_json_out *json, const vit_few_shot *t, size_t index) {
     const vit_config *c = &t->backbone->file.config;
     const vit_taught_picture *p = &t->pictures[index];
     const vit_picture file = {.name = p->name};
@@ -49,11 +49,11 @@ static void add_picture(vit_json_out *json, const vit_teaching *t, size_t index)
     vit_image_free(&ready);
 }
 
-vit_status vit_teaching_report(const vit_teaching *t, const char *path, vit_error *error) {
+vit_status vit_few_shot_report(const vit_few_shot *t, const char *path, vit_error *error) {
     VIT_ENTRY;
     vit_json_out pictures = {0};
     vit_string page = {0};
-    vit_status status = vit_teaching_needs_head(t, error);
+    vit_status status = vit_few_shot_needs_head(t, error);
     if (status == VIT_OK) status = check_page(path, error);
     if (status != VIT_OK) return status;
     vit_json_open(&pictures, NULL, '[');
@@ -62,7 +62,7 @@ vit_status vit_teaching_report(const vit_teaching *t, const char *path, vit_erro
     vit_json_close(&pictures, ']');
     char *list = vit_json_take(&pictures);
     const vit_page_part parts[] = {{"learnt", NULL, t->json}, {"pictures", NULL, list}};
-    vit_string_add_page(&page, vit_teaching_html, parts, 2);
+    vit_string_add_page(&page, vit_few_shot_html, parts, 2);
     if (page.failed) status = vit_fail_memory(error, "a page", page.length);
     if (status == VIT_OK) status = vit_write_file(path, page.text, page.length, error);
     vit_free(list);

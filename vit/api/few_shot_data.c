@@ -1,5 +1,5 @@
 /* Data sets and folders for a teaching, and their test part. */
-#include "vit/api/teaching.h"
+#include "vit/api/few_shot.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/math.h"
 #include "vit/base/parallel.h"
@@ -45,12 +45,12 @@ static void read_record(size_t i, int thread, void *context) {
         r->errors[i].status = hash_file(&r->pictures[r->first + i],
                                         vit_record_file(r->records, r->first + i), &r->errors[i]);
     if (r->errors[i].status == VIT_OK && r->pictures && vit_record_file(r->records, r->first + i))
-        r->pictures[r->first + i].likeness = vit_teaching_likeness(&r->images[i], 0);
+        r->pictures[r->first + i].likeness = vit_few_shot_likeness(&r->images[i], 0);
 }
 
 /* out: [records][views][width], the first of which has this number in the teaching. pictures:
  * [records], or NULL. */
-static vit_status embed_records(float *out, vit_teaching *t, const vit_dataset *d,
+static vit_status embed_records(float *out, vit_few_shot *t, const vit_dataset *d,
                                 const vit_records *records, vit_taught_picture *pictures,
                                 size_t number, size_t views, vit_error *error) {
     reading r = {.data = d, .records = records, .pictures = pictures, .hashes = t->keep_lessons};
@@ -68,7 +68,7 @@ static vit_status embed_records(float *out, vit_teaching *t, const vit_dataset *
             if (r.errors[i].status != VIT_OK)
                 status = vit_fail(error, r.errors[i].status, "%s", r.errors[i].message);
         if (status == VIT_OK)
-            status = vit_teaching_embed(t, ready, count, number + r.first, views,
+            status = vit_few_shot_embed(t, ready, count, number + r.first, views,
                                         out + r.first * views * t->width, error);
     }
     for (size_t i = 0; i < WINDOW && r.images; i++) vit_image_free(&r.images[i]);
@@ -86,7 +86,7 @@ typedef struct opened {
     const vit_records *records;
 } opened;
 
-static vit_status open_parts(opened *o, const vit_teaching *t, const char *data,
+static vit_status open_parts(opened *o, const vit_few_shot *t, const char *data,
                              const vit_arrays *arrays, vit_error *error) {
     const vit_preparation preparation = vit_model_preparation(&t->backbone->file);
     vit_dataset_options options = {.arrays = arrays,
@@ -97,7 +97,7 @@ static vit_status open_parts(opened *o, const vit_teaching *t, const char *data,
                                    .class_column = t->class_column,
                                    .learns = true,
                                    .empty_classes = t->empty_classes,
-                                   .parts_are_classes = t->parts_are_classes,
+                                   .splits_are_classes = t->splits_are_classes,
                                    .threads = t->session->threads,
                                    .kernels = t->session->kernels};
     vit_status status = VIT_ERROR_ARGUMENT;
@@ -116,7 +116,7 @@ static vit_status open_parts(opened *o, const vit_teaching *t, const char *data,
     return status;
 }
 
-static vit_status check_size(const vit_teaching *t, const vit_dataset *d, vit_error *error) {
+static vit_status check_size(const vit_few_shot *t, const vit_dataset *d, vit_error *error) {
     const vit_config *c = &t->backbone->file.config;
     vit_status status = vit_dataset_need_classes(d, error);
     if (status != VIT_OK ||
@@ -129,7 +129,7 @@ static vit_status check_size(const vit_teaching *t, const vit_dataset *d, vit_er
 }
 
 /* Lessons are kept of pictures that are files, by whose names and bytes they are known. */
-static vit_status check_files(const vit_teaching *t, const opened *o, vit_error *error) {
+static vit_status check_files(const vit_few_shot *t, const opened *o, vit_error *error) {
     bool files = !o->records->shards;
     for (size_t i = 0; i < o->records->count && files; i++)
         files = vit_record_file(o->records, i) != NULL;
@@ -140,7 +140,7 @@ static vit_status check_files(const vit_teaching *t, const opened *o, vit_error 
 }
 
 /* labels: [classes of d] = the teaching's numbers of these classes. */
-static vit_status map_classes(size_t **labels, vit_teaching *t, const vit_dataset *d,
+static vit_status map_classes(size_t **labels, vit_few_shot *t, const vit_dataset *d,
                               vit_error *error) {
     char number[32];
     *labels = vit_alloc(d->classes, sizeof **labels);
@@ -148,18 +148,18 @@ static vit_status map_classes(size_t **labels, vit_teaching *t, const vit_datase
     vit_status status = VIT_OK;
     for (size_t i = 0; i < d->classes && status == VIT_OK; i++) {
         snprintf(number, sizeof number, "%zu", i);
-        status = vit_teaching_label(t, &(*labels)[i], d->labels ? d->labels[i] : number, error);
+        status = vit_few_shot_label(t, &(*labels)[i], d->labels ? d->labels[i] : number, error);
     }
     return status;
 }
 
-static vit_status add_lessons(vit_teaching *t, const opened *o, vit_error *error) {
+static vit_status add_lessons(vit_few_shot *t, const opened *o, vit_error *error) {
     const vit_dataset *d = o->lessons;
     const vit_records *r = o->records;
     const size_t first = t->count;
     size_t *labels = NULL;
     vit_status status = map_classes(&labels, t, d, error);
-    if (status == VIT_OK) status = vit_teaching_reserve(t, r->count, error);
+    if (status == VIT_OK) status = vit_few_shot_reserve(t, r->count, error);
     if (status == VIT_OK)
         status = embed_records(t->features + t->count * t->views * t->width, t, d, r,
                                t->pictures + t->count, t->count, t->views, error);
@@ -180,7 +180,7 @@ static vit_status add_lessons(vit_teaching *t, const opened *o, vit_error *error
     return status;
 }
 
-static vit_status add_test(vit_teaching *t, const vit_dataset *d, vit_error *error) {
+static vit_status add_test(vit_few_shot *t, const vit_dataset *d, vit_error *error) {
     size_t *labels = NULL;
     vit_free(t->test);
     vit_free(t->test_labels);
@@ -199,7 +199,7 @@ static vit_status add_test(vit_teaching *t, const vit_dataset *d, vit_error *err
     return status;
 }
 
-vit_status vit_teaching_add_data(vit_teaching *t, const char *data, const vit_arrays *arrays,
+vit_status vit_few_shot_add_data(vit_few_shot *t, const char *data, const vit_arrays *arrays,
                                  vit_note *note, void *user, vit_error *error) {
     VIT_ENTRY;
     opened o = {0};
@@ -220,7 +220,7 @@ vit_status vit_teaching_add_data(vit_teaching *t, const char *data, const vit_ar
         snprintf(t->data, sizeof t->data, "%s", o.lessons->name);
         snprintf(t->checksum, sizeof t->checksum, "%s", o.lessons->checksum);
     }
-    vit_teaching_changed(t);
+    vit_few_shot_changed(t);
     vit_dataset_close(&o.test);
     vit_dataset_close(&o.train);
     return status;
@@ -238,21 +238,21 @@ static bool rank(bool *first, const double *scores, size_t classes, size_t label
 }
 
 /* scores: [class_count] of test picture i, by the neighbours or by the head. */
-static void score(double *scores, float *logits, const vit_teaching *t, size_t i,
+static void score(double *scores, float *logits, const vit_few_shot *t, size_t i,
                   const vit_near *near, size_t k) {
     if (k > 0) {
         vit_vote(scores, t->class_count, near + i * k, k, t->labels);
         return;
     }
-    vit_teaching_logits(t, t->test + i * t->width, logits);
+    vit_few_shot_logits(t, t->test + i * t->width, logits);
     for (size_t j = 0; j < t->learnt_classes; j++) scores[j] = (double)logits[j];
     for (size_t j = t->learnt_classes; j < t->class_count; j++) scores[j] = -1e300;
 }
 
-static vit_status find_neighbours(vit_near *near, size_t k, vit_teaching *t, vit_error *error) {
+static vit_status find_neighbours(vit_near *near, size_t k, vit_few_shot *t, vit_error *error) {
     float *test = vit_alloc_unset(t->test_count, t->width * sizeof *test);
     const int threads = t->session->threads;
-    vit_status status = test ? vit_teaching_units(t, error)
+    vit_status status = test ? vit_few_shot_units(t, error)
                              : vit_fail_memory(error, "features", t->test_count * t->width * 4);
     if (status == VIT_OK) {
         vit_unit_rows(test, t->test, t->test_count, t->width, threads);
@@ -263,7 +263,7 @@ static vit_status find_neighbours(vit_near *near, size_t k, vit_teaching *t, vit
     return status;
 }
 
-vit_status vit_teaching_test(vit_teaching *t, size_t k, vit_tested *out, vit_error *error) {
+vit_status vit_few_shot_test(vit_few_shot *t, size_t k, vit_tested *out, vit_error *error) {
     VIT_ENTRY;
     vit_near *near = vit_alloc(t->test_count * k, sizeof *near);
     double *scores = vit_alloc(t->class_count, sizeof *scores);
@@ -279,7 +279,7 @@ vit_status vit_teaching_test(vit_teaching *t, size_t k, vit_tested *out, vit_err
         status = vit_fail(error, VIT_ERROR_ARGUMENT,
                           "%zu neighbours, but there are %zu training pictures", k, t->count);
     if (status == VIT_OK)
-        status = k > 0 ? find_neighbours(near, k, t, error) : vit_teaching_needs_head(t, error);
+        status = k > 0 ? find_neighbours(near, k, t, error) : vit_few_shot_needs_head(t, error);
     for (size_t i = 0; i < t->test_count && status == VIT_OK; i++) {
         bool first;
         score(scores, logits, t, i, near, k);

@@ -1,4 +1,4 @@
-#include "vit/cli/parts/teach.h"
+#include "vit/cli/parts/few_shot.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@ static const char *percent(char text[32], double share) {
 
 /* ---- what was learnt ---- */
 
-static void add_curve(vit_string *t, const vit_learnt *l) {
+static void add_curve(vit_string *t, const vit_few_shot_result *l) {
     char number[32], twice[32];
     if (l->points < 2) return;
     vit_string_add(t, "with fewer pictures a class:");
@@ -23,33 +23,34 @@ static void add_curve(vit_string *t, const vit_learnt *l) {
     vit_string_add(t, "\n");
 }
 
-static void add_picture(vit_string *t, const vit_teaching *teaching, size_t index) {
-    const vit_lesson lesson = vit_teaching_at(teaching, index);
+static void add_picture(vit_string *t, const vit_few_shot *teaching, size_t index) {
+    const vit_few_shot_picture lesson = vit_few_shot_at(teaching, index);
     if (lesson.name)
         vit_string_add_visible(t, lesson.name, 0);
     else
         vit_string_add(t, "picture %zu", index);
 }
 
-static void add_suspects(vit_string *t, const vit_teaching *teaching, const vit_learnt *l) {
+static void add_suspects(vit_string *t, const vit_few_shot *teaching,
+                         const vit_few_shot_result *l) {
     char number[32];
     if (l->suspects > 0) vit_string_add(t, "pictures that may be of another class:\n");
     for (size_t i = 0; i < l->suspects; i++) {
         const vit_suspect *s = &l->suspect[i];
-        const vit_lesson lesson = vit_teaching_at(teaching, s->index);
+        const vit_few_shot_picture lesson = vit_few_shot_at(teaching, s->index);
         vit_string_add(t, "  ");
         add_picture(t, teaching, s->index);
         vit_string_add(t, ": said to be ");
-        vit_string_add_visible(t, vit_teaching_class(teaching, lesson.label), 0);
+        vit_string_add_visible(t, vit_few_shot_class(teaching, lesson.label), 0);
         vit_string_add(t, ", looks like ");
-        vit_string_add_visible(t, vit_teaching_class(teaching, s->answer), 0);
+        vit_string_add_visible(t, vit_few_shot_class(teaching, s->answer), 0);
         vit_string_add(t, " (%s %%)\n", percent(number, s->probability));
     }
 }
 
 /* Copies: how many, and all those whose classes differ. */
-static void add_copies(vit_string *t, const vit_teaching *teaching, const vit_learnt *l) {
-    const vit_lesson_copy example = vit_teaching_copy(teaching, 0);
+static void add_copies(vit_string *t, const vit_few_shot *teaching, const vit_few_shot_result *l) {
+    const vit_near_duplicate example = vit_few_shot_duplicate(teaching, 0);
     if (l->copies == 0) return;
     vit_string_add(t, "%zu picture%s of others, such as ", l->copies,
                    l->copies == 1 ? " is a copy" : "s are copies");
@@ -59,24 +60,25 @@ static void add_copies(vit_string *t, const vit_teaching *teaching, const vit_le
     vit_string_add(t, ": copies were left out together; --json lists them all\n");
     if (l->contradictions > 0) vit_string_add(t, "the same picture in two classes:\n");
     for (size_t i = 0;; i++) {
-        const vit_lesson_copy c = vit_teaching_copy(teaching, i);
+        const vit_near_duplicate c = vit_few_shot_duplicate(teaching, i);
         const size_t both[] = {c.first, c.second};
         if (!c.alike) break;
-        if (vit_teaching_at(teaching, c.first).label == vit_teaching_at(teaching, c.second).label)
+        if (vit_few_shot_at(teaching, c.first).label == vit_few_shot_at(teaching, c.second).label)
             continue;
         for (size_t k = 0; k < 2; k++) {
             vit_string_add(t, k == 0 ? "  " : ", ");
             add_picture(t, teaching, both[k]);
             vit_string_add(t, ": ");
             vit_string_add_visible(
-                t, vit_teaching_class(teaching, vit_teaching_at(teaching, both[k]).label), 0);
+                t, vit_few_shot_class(teaching, vit_few_shot_at(teaching, both[k]).label), 0);
         }
         vit_string_add(t, " (%s)\n", c.alike);
     }
 }
 
-static bool print_text(const vit_command *command, const vit_teach_call *c, const vit_teaching *t,
-                       const vit_learnt *l, const vit_tested *tested) {
+static bool print_text(const vit_command *command, const vit_few_shot_call *c,
+                       const vit_few_shot *t, const vit_few_shot_result *l,
+                       const vit_tested *tested) {
     char a[32], b[32], d[32];
     vit_string text = {0};
     vit_string_add(&text, "%zu pictures of %zu classes, each answered without it (%s):\n",
@@ -87,9 +89,9 @@ static bool print_text(const vit_command *command, const vit_teach_call *c, cons
     add_curve(&text, l);
     if (l->confusions > 0) {
         vit_string_add(&text, "most confused: ");
-        vit_string_add_visible(&text, vit_teaching_class(t, l->confused[0]), 0);
+        vit_string_add_visible(&text, vit_few_shot_class(t, l->confused[0]), 0);
         vit_string_add(&text, " and ");
-        vit_string_add_visible(&text, vit_teaching_class(t, l->confused[1]), 0);
+        vit_string_add_visible(&text, vit_few_shot_class(t, l->confused[1]), 0);
         vit_string_add(&text, ", %zu time%s\n", l->confusions, l->confusions == 1 ? "" : "s");
     }
     add_suspects(&text, t, l);
@@ -100,14 +102,14 @@ static bool print_text(const vit_command *command, const vit_teach_call *c, cons
     return vit_print(command, &text);
 }
 
-static bool print_json(const vit_command *command, const vit_teach_call *c, const vit_teaching *t,
-                       const vit_tested *tested, double seconds) {
+static bool print_json(const vit_command *command, const vit_few_shot_call *c,
+                       const vit_few_shot *t, const vit_tested *tested, double seconds) {
     vit_json_out json = {0};
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "event", "done");
     vit_json_text(&json, "model", c->out);
     vit_json_number(&json, "test_top1", tested->images > 0 ? tested->top1 : NAN);
-    vit_json_raw(&json, "learnt", vit_teaching_json(t));
+    vit_json_raw(&json, "learnt", vit_few_shot_json(t));
     vit_json_number(&json, "seconds", seconds);
     vit_json_close(&json, '}');
     return vit_print_json(command, &json);
@@ -115,7 +117,7 @@ static bool print_json(const vit_command *command, const vit_teach_call *c, cons
 
 /* ---- vit-train --head ---- */
 
-static vit_status check_absent(const char *path, const char *option, const vit_teach_call *c,
+static vit_status check_absent(const char *path, const char *option, const vit_few_shot_call *c,
                                vit_error *error) {
     bool exists = false;
     const vit_status status = vit_path_exists(&exists, path, error);
@@ -124,7 +126,7 @@ static vit_status check_absent(const char *path, const char *option, const vit_t
                     "%s exists: name another file (%s), or replace it (--overwrite)", path, option);
 }
 
-static vit_status check_out(const vit_teach_call *c, vit_error *error) {
+static vit_status check_out(const vit_few_shot_call *c, vit_error *error) {
     const vit_status status = check_absent(c->out, "--out", c, error);
     if (status != VIT_OK || !c->lessons || !c->data) return status;
     return check_absent(c->lessons, "--lessons", c, error);
@@ -146,52 +148,52 @@ static vit_status split(char **left, const char **right, const char *option, con
     return VIT_OK;
 }
 
-static void note_class(const vit_command *command, const vit_teaching *t, const char *name) {
+static void note_class(const vit_command *command, const vit_few_shot *t, const char *name) {
     vit_string text = {0};
-    for (size_t k = 0; k < vit_teaching_classes(t); k++)
-        if (strcmp(vit_teaching_class(t, k), name) == 0) return;
+    for (size_t k = 0; k < vit_few_shot_classes(t); k++)
+        if (strcmp(vit_few_shot_class(t, k), name) == 0) return;
     vit_string_add(&text, "%s is a new class", name);
     if (!text.failed) vit_say_note(text.text, (void *)command);
     vit_string_free(&text);
 }
 
-static vit_status forget(vit_teaching *t, const char *name, vit_error *error) {
+static vit_status forget(vit_few_shot *t, const char *name, vit_error *error) {
     size_t index;
-    const vit_status status = vit_teaching_find(&index, t, name, error);
-    return status == VIT_OK ? vit_teaching_forget(t, index, error) : status;
+    const vit_status status = vit_few_shot_find(&index, t, name, error);
+    return status == VIT_OK ? vit_few_shot_forget(t, index, error) : status;
 }
 
-static vit_status relabel(const vit_command *command, vit_teaching *t, const char *value,
+static vit_status relabel(const vit_command *command, vit_few_shot *t, const char *value,
                           vit_error *error) {
     char *name = NULL;
     const char *class_name;
     size_t index;
     vit_status status = split(&name, &class_name, "--relabel", value, "NAME=CLASS", true, error);
-    if (status == VIT_OK) status = vit_teaching_find(&index, t, name, error);
+    if (status == VIT_OK) status = vit_few_shot_find(&index, t, name, error);
     if (status == VIT_OK &&
-        strcmp(vit_teaching_class(t, vit_teaching_at(t, index).label), class_name) == 0)
+        strcmp(vit_few_shot_class(t, vit_few_shot_at(t, index).label), class_name) == 0)
         status = vit_fail(error, VIT_ERROR_ARGUMENT, "--relabel %s: the picture is of class %s",
                           value, class_name);
     if (status == VIT_OK) {
         note_class(command, t, class_name);
-        status = vit_teaching_correct(t, index, class_name, error);
+        status = vit_few_shot_correct(t, index, class_name, error);
     }
     vit_free(name);
     return status;
 }
 
-static vit_status add_file(const vit_command *command, vit_teaching *t, const char *value,
+static vit_status add_file(const vit_command *command, vit_few_shot *t, const char *value,
                            vit_error *error) {
     char *class_name = NULL;
     const char *path;
-    const size_t before = vit_teaching_count(t);
+    const size_t before = vit_few_shot_count(t);
     vit_status status = split(&class_name, &path, "--add", value, "CLASS=FILE", false, error);
     if (status == VIT_OK) {
         note_class(command, t, class_name);
         const vit_picture picture = {.name = path, .is_regular_file = true};
-        status = vit_teaching_add(t, class_name, &picture, 1, NULL, error);
+        status = vit_few_shot_add(t, class_name, &picture, 1, NULL, error);
     }
-    if (status == VIT_OK && vit_teaching_count(t) == before)
+    if (status == VIT_OK && vit_few_shot_count(t) == before)
         status = vit_fail(error, VIT_ERROR_ARGUMENT,
                           "--add %s: the picture is among the lessons of that class", value);
     vit_free(class_name);
@@ -199,9 +201,9 @@ static vit_status add_file(const vit_command *command, vit_teaching *t, const ch
 }
 
 /* The lessons of the file, as the options change them. */
-static vit_status change_lessons(const vit_command *command, const vit_teach_call *c,
-                                 vit_teaching *t, vit_error *error) {
-    vit_status status = vit_teaching_load_lessons(t, c->lessons, error);
+static vit_status change_lessons(const vit_command *command, const vit_few_shot_call *c,
+                                 vit_few_shot *t, vit_error *error) {
+    vit_status status = vit_few_shot_load_lessons(t, c->lessons, error);
     for (size_t i = 0; i < c->forget.count && status == VIT_OK; i++)
         status = forget(t, c->forget.values[i], error);
     for (size_t i = 0; i < c->relabel.count && status == VIT_OK; i++)
@@ -213,54 +215,54 @@ static vit_status change_lessons(const vit_command *command, const vit_teach_cal
 
 /* Of lessons that were changed the model comes first: interrupted after it, the same command can be
  * given again. */
-static vit_status save(const vit_teach_call *c, vit_teaching *t, vit_error *error) {
+static vit_status save(const vit_few_shot_call *c, vit_few_shot *t, vit_error *error) {
     vit_status status = VIT_OK;
-    if (c->lessons && c->data) status = vit_teaching_save_lessons(t, c->lessons, error);
+    if (c->lessons && c->data) status = vit_few_shot_save_lessons(t, c->lessons, error);
     if (status == VIT_OK)
-        status = c->refers ? vit_teaching_save_head(t, c->out, c->init, error)
-                           : vit_teaching_save(t, c->out, error);
+        status = c->refers ? vit_few_shot_save_head(t, c->out, c->init, error)
+                           : vit_few_shot_save(t, c->out, error);
     if (status == VIT_OK && c->lessons && !c->data)
-        status = vit_teaching_save_lessons(t, c->lessons, error);
+        status = vit_few_shot_save_lessons(t, c->lessons, error);
     return status;
 }
 
-static vit_status teach(const vit_command *command, const vit_teach_call *c, vit_model **model,
-                        vit_teaching **t, vit_learnt *learnt, vit_tested *tested,
+static vit_status teach(const vit_command *command, const vit_few_shot_call *c, vit_model **model,
+                        vit_few_shot **t, vit_few_shot_result *learnt, vit_tested *tested,
                         vit_error *error) {
     const vit_model_options opening = {.config = c->config,
                                        .height = c->size.height,
                                        .width = c->size.width,
                                        .cpu = vit_chosen_cpu(),
                                        .threads = c->threads};
-    const vit_teach_options options = {.head = c->head,
-                                       .class_column = c->classes.class_column,
-                                       .empty_classes = c->classes.empty_classes,
-                                       .parts_are_classes = c->classes.parts_are_classes,
-                                       .balance = c->balance,
-                                       .keep_lessons = c->lessons != NULL,
-                                       .views = c->views,
-                                       .threads = c->threads,
-                                       .cpu = vit_chosen_cpu()};
+    const vit_few_shot_options options = {.head = c->head,
+                                          .class_column = c->classes.class_column,
+                                          .empty_classes = c->classes.empty_classes,
+                                          .splits_are_classes = c->classes.splits_are_classes,
+                                          .balance = c->balance,
+                                          .keep_lessons = c->lessons != NULL,
+                                          .views = c->views,
+                                          .threads = c->threads,
+                                          .cpu = vit_chosen_cpu()};
     *tested = (vit_tested){0};
     vit_status status = check_out(c, error);
     if (status == VIT_OK) status = vit_model_load_with(model, c->init, &opening, error);
-    if (status == VIT_OK) status = vit_teaching_new(t, *model, &options, error);
+    if (status == VIT_OK) status = vit_few_shot_new(t, *model, &options, error);
     if (status == VIT_OK)
         status =
-            c->data ? vit_teaching_add_data(*t, c->data, NULL, vit_say_note, (void *)command, error)
+            c->data ? vit_few_shot_add_data(*t, c->data, NULL, vit_say_note, (void *)command, error)
                     : change_lessons(command, c, *t, error);
-    if (status == VIT_OK) status = vit_teaching_learn(*t, learnt, error);
+    if (status == VIT_OK) status = vit_few_shot_learn(*t, learnt, error);
     if (status == VIT_OK) status = save(c, *t, error);
-    if (status == VIT_OK && c->report) status = vit_teaching_report(*t, c->report, error);
-    if (status == VIT_OK && vit_teaching_test(*t, 0, tested, NULL) != VIT_OK)
+    if (status == VIT_OK && c->report) status = vit_few_shot_report(*t, c->report, error);
+    if (status == VIT_OK && vit_few_shot_test(*t, 0, tested, NULL) != VIT_OK)
         *tested = (vit_tested){0}; /* the data have no test part */
     return status;
 }
 
-int vit_teach_model(const vit_command *command, const vit_teach_call *c) {
+int vit_few_shot_make(const vit_command *command, const vit_few_shot_call *c) {
     vit_model *model = NULL;
-    vit_teaching *t = NULL;
-    vit_learnt learnt;
+    vit_few_shot *t = NULL;
+    vit_few_shot_result learnt;
     vit_tested tested;
     vit_error error;
     const double start = vit_clock();
@@ -270,7 +272,7 @@ int vit_teach_model(const vit_command *command, const vit_teach_call *c) {
     else if (c->json ? !print_json(command, c, t, &tested, vit_clock() - start)
                      : !print_text(command, c, t, &learnt, &tested))
         exit_status = VIT_EXIT_FAILED;
-    vit_teaching_free(t);
+    vit_few_shot_free(t);
     vit_model_free(model);
     return exit_status;
 }
@@ -293,15 +295,16 @@ static void add_line(vit_string *text, const char *what, const vit_tested *t) {
                    percent(a, t->top1), t->images, percent(b, t->low), percent(c, t->high));
 }
 
-static bool print_probe(const vit_command *command, const vit_probe_call *c, const vit_teaching *t,
-                        const vit_tested *knn, const vit_tested *probe, const vit_learnt *learnt) {
+static bool print_probe(const vit_command *command, const vit_probe_call *c, const vit_few_shot *t,
+                        const vit_tested *knn, const vit_tested *probe,
+                        const vit_few_shot_result *learnt) {
     vit_json_out json = {0};
     vit_string text = {0};
     if (c->json) {
         vit_json_open(&json, NULL, '{');
         vit_json_text(&json, "model", c->name);
         vit_json_text(&json, "data", c->data);
-        vit_json_count(&json, "train_images", vit_teaching_count(t));
+        vit_json_count(&json, "train_images", vit_few_shot_count(t));
         if (c->neighbours > 0) {
             add_tested(&json, "knn", knn);
             vit_json_count(&json, "neighbours", c->neighbours);
@@ -313,7 +316,7 @@ static bool print_probe(const vit_command *command, const vit_probe_call *c, con
         vit_json_close(&json, '}');
         return vit_print_json(command, &json);
     }
-    vit_string_add(&text, "features of %zu training pictures of ", vit_teaching_count(t));
+    vit_string_add(&text, "features of %zu training pictures of ", vit_few_shot_count(t));
     vit_string_add_visible(&text, c->data, 0);
     vit_string_add(&text, "\n");
     if (c->neighbours > 0) add_line(&text, "nearest neighbours", knn);
@@ -322,28 +325,28 @@ static bool print_probe(const vit_command *command, const vit_probe_call *c, con
 }
 
 int vit_probe_model(const vit_command *command, const vit_model *model, const vit_probe_call *c) {
-    const vit_teach_options options = {.head = "logistic",
-                                       .class_column = c->class_column,
-                                       .hold_out = true,
-                                       .no_curve = true,
-                                       .threads = c->threads,
-                                       .cpu = vit_chosen_cpu(),
-                                       .precision = c->precision,
-                                       .bf16 = c->bf16};
-    vit_teaching *t = NULL;
+    const vit_few_shot_options options = {.head = "logistic",
+                                          .class_column = c->class_column,
+                                          .hold_out = true,
+                                          .no_curve = true,
+                                          .threads = c->threads,
+                                          .cpu = vit_chosen_cpu(),
+                                          .precision = c->precision,
+                                          .bf16 = c->bf16};
+    vit_few_shot *t = NULL;
     vit_tested knn = {0}, probe = {0};
-    vit_learnt learnt = {0};
+    vit_few_shot_result learnt = {0};
     vit_error error;
-    vit_status status = vit_teaching_new(&t, model, &options, &error);
+    vit_status status = vit_few_shot_new(&t, model, &options, &error);
     if (status == VIT_OK)
-        status = vit_teaching_add_data(t, c->data, NULL, vit_say_note, (void *)command, &error);
+        status = vit_few_shot_add_data(t, c->data, NULL, vit_say_note, (void *)command, &error);
     if (status == VIT_OK && c->neighbours > 0)
-        status = vit_teaching_test(t, c->neighbours, &knn, &error);
-    if (status == VIT_OK && c->probe) status = vit_teaching_learn(t, &learnt, &error);
-    if (status == VIT_OK && c->probe) status = vit_teaching_test(t, 0, &probe, &error);
+        status = vit_few_shot_test(t, c->neighbours, &knn, &error);
+    if (status == VIT_OK && c->probe) status = vit_few_shot_learn(t, &learnt, &error);
+    if (status == VIT_OK && c->probe) status = vit_few_shot_test(t, 0, &probe, &error);
     int exit_status = status == VIT_OK ? VIT_EXIT_OK : vit_say_error(command, &error);
     if (status == VIT_OK && !print_probe(command, c, t, &knn, &probe, &learnt))
         exit_status = VIT_EXIT_FAILED;
-    vit_teaching_free(t);
+    vit_few_shot_free(t);
     return exit_status;
 }

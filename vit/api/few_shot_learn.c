@@ -1,5 +1,5 @@
 /* A head for the pictures of a teaching, what is known of it, and its answers. */
-#include "vit/api/teaching.h"
+#include "vit/api/few_shot.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json_out.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static vit_samples samples_of(const vit_teaching *t) {
+static vit_samples samples_of(const vit_few_shot *t) {
     return (vit_samples){.features = t->features,
                          .labels = t->labels,
                          .pictures = t->count,
@@ -22,14 +22,14 @@ static vit_samples samples_of(const vit_teaching *t) {
                          .user = t->user};
 }
 
-vit_status vit_teaching_needs_head(const vit_teaching *t, vit_error *error) {
+vit_status vit_few_shot_needs_head(const vit_few_shot *t, vit_error *error) {
     if (t->has_learnt) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_ARGUMENT, "nothing was learnt yet: vit_teaching_learn first");
+    return vit_fail(error, VIT_ERROR_ARGUMENT, "nothing was learnt yet: vit_few_shot_learn first");
 }
 
 /* ---- learning ---- */
 
-static vit_status check_classes(const vit_teaching *t, vit_error *error) {
+static vit_status check_classes(const vit_few_shot *t, vit_error *error) {
     size_t present = 0;
     for (size_t k = 0; k < t->class_count && (present < 2 || k < t->taken); k++) {
         size_t i = 0;
@@ -47,11 +47,11 @@ static vit_status check_classes(const vit_teaching *t, vit_error *error) {
                     present == 1 ? "" : "es");
 }
 
-static const char *class_name(const vit_teaching *t, size_t label) {
+static const char *class_name(const vit_few_shot *t, size_t label) {
     return t->classes[label];
 }
 
-static void write_suspect(vit_json_out *json, const vit_teaching *t, const vit_suspect *s) {
+static void write_suspect(vit_json_out *json, const vit_few_shot *t, const vit_suspect *s) {
     vit_json_open(json, NULL, '{');
     vit_json_count(json, "picture", s->index);
     vit_json_text(json, "file", t->pictures[s->index].name);
@@ -62,7 +62,7 @@ static void write_suspect(vit_json_out *json, const vit_teaching *t, const vit_s
     vit_json_close(json, '}');
 }
 
-static void write_copy(vit_json_out *json, const vit_teaching *t, const vit_copy *copy) {
+static void write_copy(vit_json_out *json, const vit_few_shot *t, const vit_copy *copy) {
     const size_t both[] = {copy->first, copy->second};
     vit_json_open(json, NULL, '{');
     vit_json_open(json, "pictures", '[');
@@ -78,7 +78,7 @@ static void write_copy(vit_json_out *json, const vit_teaching *t, const vit_copy
     vit_json_close(json, '}');
 }
 
-static char *write_json(const vit_teaching *t, const vit_learnt *l) {
+static char *write_json(const vit_few_shot *t, const vit_few_shot_result *l) {
     vit_json_out json = {0};
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "head", t->solver->name);
@@ -121,7 +121,7 @@ static char *write_json(const vit_teaching *t, const vit_learnt *l) {
 }
 
 /* t->copies = those among the pictures that have a likeness. */
-static vit_status find_copies(vit_teaching *t, vit_error *error) {
+static vit_status find_copies(vit_few_shot *t, vit_error *error) {
     vit_likeness *all = vit_alloc(t->count, sizeof *all);
     size_t compared = 0;
     vit_copies_free(&t->copies);
@@ -139,7 +139,7 @@ static vit_status find_copies(vit_teaching *t, vit_error *error) {
     return status;
 }
 
-static void count_copies(vit_learnt *l, const vit_teaching *t) {
+static void count_copies(vit_few_shot_result *l, const vit_few_shot *t) {
     l->copies = t->copies.extra;
     for (size_t i = 0; i < t->copies.pair_count; i++) {
         const vit_copy *c = &t->copies.pairs[i];
@@ -147,16 +147,17 @@ static void count_copies(vit_learnt *l, const vit_teaching *t) {
     }
 }
 
-static vit_status learn(vit_teaching *t, vit_solution *solution, vit_learnt *l, vit_error *error) {
+static vit_status learn(vit_few_shot *t, vit_solution *solution, vit_few_shot_result *l,
+                        vit_error *error) {
     vit_status status = find_copies(t, error);
     if (status != VIT_OK) return status;
     const vit_samples samples = samples_of(t);
     const vit_session *s = t->session;
     status = vit_solve(solution, t->solver->solve, &samples, s->kernels, s->threads, error);
-    *l = (vit_learnt){.classes = t->class_count,
-                      .left_out = t->solver->left_out,
-                      .strength = solution->strength,
-                      .doubled = NAN};
+    *l = (vit_few_shot_result){.classes = t->class_count,
+                               .left_out = t->solver->left_out,
+                               .strength = solution->strength,
+                               .doubled = NAN};
     count_copies(l, t);
     if (status == VIT_OK)
         status = vit_calibrate(&l->temperature, &l->threshold, solution->without, &samples, error);
@@ -166,7 +167,7 @@ static vit_status learn(vit_teaching *t, vit_solution *solution, vit_learnt *l, 
     return status;
 }
 
-vit_status vit_teaching_know(vit_teaching *t, const vit_learnt *learnt, vit_error *error) {
+vit_status vit_few_shot_know(vit_few_shot *t, const vit_few_shot_result *learnt, vit_error *error) {
     char *json = write_json(t, learnt);
     if (!json) return vit_fail_memory(error, "a description", 0);
     vit_free(t->json);
@@ -177,14 +178,14 @@ vit_status vit_teaching_know(vit_teaching *t, const vit_learnt *learnt, vit_erro
     return VIT_OK;
 }
 
-vit_status vit_teaching_learn(vit_teaching *t, vit_learnt *out, vit_error *error) {
+vit_status vit_few_shot_learn(vit_few_shot *t, vit_few_shot_result *out, vit_error *error) {
     VIT_ENTRY;
     vit_solution solution = {0};
-    vit_learnt learnt;
-    vit_status status = t->keep_lessons ? vit_teaching_sort(t, error) : VIT_OK;
+    vit_few_shot_result learnt;
+    vit_status status = t->keep_lessons ? vit_few_shot_sort(t, error) : VIT_OK;
     if (status == VIT_OK) status = check_classes(t, error);
     if (status == VIT_OK) status = learn(t, &solution, &learnt, error);
-    if (status == VIT_OK) status = vit_teaching_know(t, &learnt, error);
+    if (status == VIT_OK) status = vit_few_shot_know(t, &learnt, error);
     if (status == VIT_OK) {
         vit_solution_free(&t->solution);
         t->solution = solution;
@@ -195,30 +196,30 @@ vit_status vit_teaching_learn(vit_teaching *t, vit_learnt *out, vit_error *error
     return status;
 }
 
-size_t vit_teaching_learnt_classes(const vit_teaching *t) {
+size_t vit_few_shot_learnt_classes(const vit_few_shot *t) {
     return t->has_learnt ? t->learnt_classes : 0;
 }
 
-vit_lesson_copy vit_teaching_copy(const vit_teaching *t, size_t index) {
-    if (index >= t->copies.pair_count) return (vit_lesson_copy){0};
+vit_near_duplicate vit_few_shot_duplicate(const vit_few_shot *t, size_t index) {
+    if (index >= t->copies.pair_count) return (vit_near_duplicate){0};
     const vit_copy *c = &t->copies.pairs[index];
-    return (vit_lesson_copy){c->first, c->second, vit_alike_name(c->alike)};
+    return (vit_near_duplicate){c->first, c->second, vit_alike_name(c->alike)};
 }
 
-const char *vit_teaching_json(const vit_teaching *t) {
+const char *vit_few_shot_json(const vit_few_shot *t) {
     return t->json;
 }
 
-vit_status vit_teaching_left_out(const vit_teaching *t, size_t index, float *probabilities,
+vit_status vit_few_shot_left_out(const vit_few_shot *t, size_t index, float *probabilities,
                                  vit_error *error) {
     VIT_ENTRY;
     const size_t classes = t->learnt_classes;
-    const vit_status status = vit_teaching_needs_head(t, error);
+    const vit_status status = vit_few_shot_needs_head(t, error);
     if (status != VIT_OK) return status;
     if (!t->solution.without || t->learnt.pictures != t->count || index >= t->count)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "picture %zu of %zu was not left out when the head was computed, which was "
-                        "from %zu pictures: vit_teaching_learn again",
+                        "from %zu pictures: vit_few_shot_learn again",
                         index, t->count, t->learnt.pictures);
     vit_softmax_at(probabilities, t->solution.without + index * classes, classes,
                    t->learnt.temperature > 0 ? t->learnt.temperature : 1);
@@ -227,7 +228,7 @@ vit_status vit_teaching_left_out(const vit_teaching *t, size_t index, float *pro
 
 /* ---- answers ---- */
 
-void vit_teaching_logits(const vit_teaching *t, const float *features, float *logits) {
+void vit_few_shot_logits(const vit_few_shot *t, const float *features, float *logits) {
     const vit_linear_head *head = &t->solution.head;
     for (size_t k = 0; k < t->learnt_classes; k++) {
         double z = head->bias[k];
@@ -237,7 +238,7 @@ void vit_teaching_logits(const vit_teaching *t, const float *features, float *lo
     }
 }
 
-vit_status vit_teaching_units(vit_teaching *t, vit_error *error) {
+vit_status vit_few_shot_units(vit_few_shot *t, vit_error *error) {
     if (t->units) return VIT_OK;
     t->units = vit_alloc_unset(t->count, t->width * sizeof *t->units);
     if (!t->units) return vit_fail_memory(error, "features", t->count * t->width * sizeof(float));
@@ -248,13 +249,13 @@ vit_status vit_teaching_units(vit_teaching *t, vit_error *error) {
     return VIT_OK;
 }
 
-static vit_status find(vit_teaching *t, const float *features, vit_neighbour *neighbours, size_t k,
+static vit_status find(vit_few_shot *t, const float *features, vit_neighbour *neighbours, size_t k,
                        vit_error *error) {
     vit_status status = VIT_OK;
     if (k > t->count)
         status = vit_fail(error, VIT_ERROR_ARGUMENT,
                           "%zu neighbours, but there are %zu training pictures", k, t->count);
-    if (status == VIT_OK) status = vit_teaching_units(t, error);
+    if (status == VIT_OK) status = vit_few_shot_units(t, error);
     vit_near *near = vit_alloc(k, sizeof *near);
     float *unit = vit_alloc(t->width, sizeof *unit);
     if (status == VIT_OK && (!near || !unit))
@@ -271,8 +272,8 @@ static vit_status find(vit_teaching *t, const float *features, vit_neighbour *ne
     return status;
 }
 
-vit_status vit_teaching_neighbours(vit_teaching *t, const float *features,
-                                   vit_neighbour *neighbours, size_t k, vit_error *error) {
+vit_status vit_few_shot_nearest(vit_few_shot *t, const float *features, vit_neighbour *neighbours,
+                                size_t k, vit_error *error) {
     VIT_ENTRY;
     if (vit_config_embedding(&t->backbone->file.config) != t->width)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -280,24 +281,24 @@ vit_status vit_teaching_neighbours(vit_teaching *t, const float *features,
     return find(t, features, neighbours, k, error);
 }
 
-vit_status vit_teaching_answer(vit_teaching *t, const vit_picture *picture, float *probabilities,
+vit_status vit_few_shot_answer(vit_few_shot *t, const vit_picture *picture, float *probabilities,
                                vit_neighbour *neighbours, size_t k, const char **warning,
                                vit_error *error) {
     VIT_ENTRY;
     vit_image ready = {0};
     float *features = vit_alloc(t->width, sizeof *features);
     vit_status status =
-        features ? vit_teaching_needs_head(t, error) : vit_fail_memory(error, "features", t->width);
-    if (status == VIT_OK && picture->bytes) status = vit_teaching_check(t, picture, error);
+        features ? vit_few_shot_needs_head(t, error) : vit_fail_memory(error, "features", t->width);
+    if (status == VIT_OK && picture->bytes) status = vit_few_shot_check(t, picture, error);
     if (status == VIT_OK)
         status = vit_model_prepare(&ready, t->backbone, t->session->kernels, picture, error);
     if (status == VIT_OK) {
         const vit_image *one = &ready;
-        status = vit_teaching_embed(t, &one, 1, 0, 1, features, error);
+        status = vit_few_shot_embed(t, &one, 1, 0, 1, features, error);
         if (warning) *warning = ready.warning;
     }
     if (status == VIT_OK) {
-        vit_teaching_logits(t, features, probabilities);
+        vit_few_shot_logits(t, features, probabilities);
         vit_softmax_at(probabilities, probabilities, t->learnt_classes, t->learnt.temperature);
     }
     if (status == VIT_OK && k > 0) status = find(t, features, neighbours, k, error);

@@ -1,5 +1,5 @@
 /* The model that a teaching makes: the backbone's weights and the head that was learnt. */
-#include "vit/api/teaching.h"
+#include "vit/api/few_shot.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/math.h"
 #include "vit/base/size.h"
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-static char *write_recipe(const vit_teaching *t) {
+static char *write_recipe(const vit_few_shot *t) {
     vit_json_out json = {0};
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "head", t->solver->name);
@@ -30,7 +30,7 @@ static char *write_recipe(const vit_teaching *t) {
 }
 
 /* All of the model but its weights. */
-static vit_status describe(vit_model_file *f, const vit_teaching *t, vit_error *error) {
+static vit_status describe(vit_model_file *f, const vit_few_shot *t, vit_error *error) {
     const vit_model_file *from = &t->backbone->file;
     *f = (vit_model_file){.config = from->config,
                           .preprocessing = from->preprocessing,
@@ -65,7 +65,7 @@ static void copy_tensor(float *out, const vit_kernels *kernels, const vit_model_
         vit_unpack_transposed(kernels, out, packed, vit_packed_as(p, precision), outputs, inputs);
 }
 
-static vit_status fill_tensor(float *out, const vit_teaching *t, const vit_parameter *p,
+static vit_status fill_tensor(float *out, const vit_few_shot *t, const vit_parameter *p,
                               vit_error *error) {
     const vit_linear_head *head = &t->solution.head;
     const vit_parameter *from = vit_table_find(&t->backbone->file.table, p->name);
@@ -81,8 +81,8 @@ static vit_status fill_tensor(float *out, const vit_teaching *t, const vit_param
     return VIT_OK;
 }
 
-static vit_status check(const vit_teaching *t, vit_error *error) {
-    const vit_status status = vit_teaching_needs_head(t, error);
+static vit_status check(const vit_few_shot *t, vit_error *error) {
+    const vit_status status = vit_few_shot_needs_head(t, error);
     if (status != VIT_OK || !vit_precisions[t->backbone->file.packed.precision].converts)
         return status;
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -101,7 +101,7 @@ static void copy_scales(float *scales, const vit_model_file *from, const vit_par
            p->shape[0] * sizeof *scales);
 }
 
-vit_status vit_teaching_model(vit_model **out, const vit_teaching *t, vit_error *error) {
+vit_status vit_few_shot_model(vit_model **out, const vit_few_shot *t, vit_error *error) {
     VIT_ENTRY;
     const vit_model_file *from = &t->backbone->file;
     const vit_exec packs = {
@@ -132,7 +132,7 @@ vit_status vit_teaching_model(vit_model **out, const vit_teaching *t, vit_error 
 
 /* backbone: the file that the backbone is read from; NULL: its weights are written, too, as
  * integers if it answers with such. */
-static vit_status save(const vit_teaching *t, const char *path, const char *backbone,
+static vit_status save(const vit_few_shot *t, const char *path, const char *backbone,
                        vit_error *error) {
     vit_model_file f = {0};
     vit_store store = {0};
@@ -154,12 +154,12 @@ static vit_status save(const vit_teaching *t, const char *path, const char *back
     return status;
 }
 
-vit_status vit_teaching_save(const vit_teaching *t, const char *path, vit_error *error) {
+vit_status vit_few_shot_save(const vit_few_shot *t, const char *path, vit_error *error) {
     VIT_ENTRY;
     return save(t, path, NULL, error);
 }
 
-vit_status vit_teaching_save_head(const vit_teaching *t, const char *path, const char *backbone,
+vit_status vit_few_shot_save_head(const vit_few_shot *t, const char *path, const char *backbone,
                                   vit_error *error) {
     VIT_ENTRY;
     return save(t, path, backbone, error);
@@ -210,7 +210,7 @@ static vit_status compare_tensors(const vit_kernels *kernels, const vit_model_fi
                     "the model was taught on another backbone: its weights are others");
 }
 
-vit_status vit_teaching_hash_backbone(char hex[65], const vit_teaching *t, vit_error *error) {
+vit_status vit_few_shot_hash_backbone(char hex[65], const vit_few_shot *t, vit_error *error) {
     const vit_model_file *f = &t->backbone->file;
     char *texts[] = {backbone_text(&f->config), vit_preprocessing_write(&f->preprocessing)};
     size_t most = 0;
@@ -236,7 +236,7 @@ vit_status vit_teaching_hash_backbone(char hex[65], const vit_teaching *t, vit_e
     return status;
 }
 
-static vit_status check_taught(const vit_teaching *t, const vit_model *taught, vit_error *error) {
+static vit_status check_taught(const vit_few_shot *t, const vit_model *taught, vit_error *error) {
     const vit_model_file *a = &t->backbone->file, *b = &taught->file;
     if (t->keep_lessons)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
@@ -254,16 +254,16 @@ static vit_status check_taught(const vit_teaching *t, const vit_model *taught, v
 }
 
 /* What the recipe says of how good the head is. */
-static void recall(vit_learnt *l, const vit_model_file *f) {
+static void recall(vit_few_shot_result *l, const vit_model_file *f) {
     json_t *recipe = json_loads(f->recipe ? f->recipe : "{}", 0, NULL);
     const json_int_t pictures = json_integer_value(json_object_get(recipe, "pictures"));
     const double share = json_number_value(json_object_get(recipe, "accuracy"));
-    *l = (vit_learnt){.classes = f->config.classes,
-                      .left_out = "as the model file says",
-                      .strength = json_number_value(json_object_get(recipe, "strength")),
-                      .temperature = f->temperature > 0 ? f->temperature : 1,
-                      .threshold = f->threshold,
-                      .doubled = NAN};
+    *l = (vit_few_shot_result){.classes = f->config.classes,
+                               .left_out = "as the model file says",
+                               .strength = json_number_value(json_object_get(recipe, "strength")),
+                               .temperature = f->temperature > 0 ? f->temperature : 1,
+                               .threshold = f->threshold,
+                               .doubled = NAN};
     if (pictures > 0 && share >= 0 && share <= 1) {
         l->pictures = (size_t)pictures;
         l->right = (size_t)floor(share * (double)pictures + .5);
@@ -273,7 +273,7 @@ static void recall(vit_learnt *l, const vit_model_file *f) {
     json_decref(recipe);
 }
 
-static vit_status take_classes(vit_teaching *t, const vit_model_file *f, vit_error *error) {
+static vit_status take_classes(vit_few_shot *t, const vit_model_file *f, vit_error *error) {
     const size_t count = f->config.classes, room = count * t->width;
     const vit_kernels *kernels = t->session->kernels;
     vit_linear_head *head = &t->solution.head;
@@ -285,7 +285,7 @@ static vit_status take_classes(vit_teaching *t, const vit_model_file *f, vit_err
     if (!values || !head->weights || !head->bias)
         status = vit_fail_memory(error, "a head", room * sizeof(double));
     for (size_t k = 0; k < count && status == VIT_OK; k++)
-        status = vit_teaching_label(t, &label, f->labels[k], error);
+        status = vit_few_shot_label(t, &label, f->labels[k], error);
     if (status == VIT_OK && t->class_count != count)
         status = vit_fail(error, VIT_ERROR_MISMATCH, "two classes of the model have one name");
     if (status == VIT_OK) {
@@ -299,20 +299,20 @@ static vit_status take_classes(vit_teaching *t, const vit_model_file *f, vit_err
 }
 
 /* Nothing stays of a head that could not be taken: there were `before` classes. */
-static void drop_head(vit_teaching *t, size_t before) {
+static void drop_head(vit_few_shot *t, size_t before) {
     while (t->class_count > before) vit_free(t->classes[--t->class_count]);
     if (before == 0) vit_solution_free(&t->solution);
 }
 
-vit_status vit_teaching_take_head(vit_teaching *t, const vit_model *taught, vit_error *error) {
+vit_status vit_few_shot_take_head(vit_few_shot *t, const vit_model *taught, vit_error *error) {
     VIT_ENTRY;
     const size_t before = t->class_count;
-    vit_learnt learnt;
+    vit_few_shot_result learnt;
     vit_status status = check_taught(t, taught, error);
     if (status == VIT_OK) status = take_classes(t, &taught->file, error);
     if (status == VIT_OK) {
         recall(&learnt, &taught->file);
-        status = vit_teaching_know(t, &learnt, error);
+        status = vit_few_shot_know(t, &learnt, error);
     }
     if (status == VIT_OK)
         t->taken = t->class_count;

@@ -1,7 +1,7 @@
 /* Lessons: the pictures of a teaching, kept in a file of their own, docs/formats.md#lessons, so
  * that one of them can be forgotten, relabelled or added later; and the order that makes what is
  * learnt a function of them alone. */
-#include "vit/api/teaching.h"
+#include "vit/api/few_shot.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/math.h"
 #include "vit/base/size.h"
@@ -46,7 +46,7 @@ static int compare_classes(const void *a, const void *b) {
 }
 
 /* Puts the pictures into that order. */
-static vit_status sort_pictures(vit_teaching *t, vit_error *error) {
+static vit_status sort_pictures(vit_few_shot *t, vit_error *error) {
     const size_t n = t->count, picture = t->views * t->width;
     place *places = vit_alloc(n, sizeof *places);
     vit_taught_picture *pictures = vit_alloc(n, sizeof *pictures);
@@ -79,7 +79,7 @@ static vit_status sort_pictures(vit_teaching *t, vit_error *error) {
 }
 
 /* Classes in the order of their names' bytes; those without a picture go. */
-static vit_status sort_classes(vit_teaching *t, vit_error *error) {
+static vit_status sort_classes(vit_few_shot *t, vit_error *error) {
     char **sorted = vit_alloc(t->class_count, sizeof *sorted);
     size_t *at = vit_alloc(t->class_count, sizeof *at), kept = 0;
     bool *used = vit_alloc(t->class_count, sizeof *used);
@@ -113,7 +113,7 @@ static vit_status sort_classes(vit_teaching *t, vit_error *error) {
     return status;
 }
 
-vit_status vit_teaching_sort(vit_teaching *t, vit_error *error) {
+vit_status vit_few_shot_sort(vit_few_shot *t, vit_error *error) {
     vit_status status = sort_pictures(t, error);
     if (status == VIT_OK) status = sort_classes(t, error);
     if (status != VIT_OK) return status;
@@ -127,7 +127,7 @@ vit_status vit_teaching_sort(vit_teaching *t, vit_error *error) {
         vit_sha256_add(&hash, t->pictures[i].digest, 32);
     }
     vit_sha256_hex(&hash, t->checksum);
-    vit_teaching_changed(t);
+    vit_few_shot_changed(t);
     return VIT_OK;
 }
 
@@ -143,7 +143,7 @@ static void write_hex(char hex[DIGITS + 1], const uint8_t digest[32]) {
 }
 
 /* Whether `text` is NAME, or ends with CLASS/NAME, or is the SHA-256 of the picture's bytes. */
-static bool is_called(const vit_teaching *t, size_t i, const char *text) {
+static bool is_called(const vit_few_shot *t, size_t i, const char *text) {
     const vit_taught_picture *p = &t->pictures[i];
     const char *slash = strrchr(text, '/'), *name = base_name(p->name);
     const char *class_name = t->classes[t->labels[i]];
@@ -158,14 +158,14 @@ static bool is_called(const vit_teaching *t, size_t i, const char *text) {
            (before == length || slash[-(ptrdiff_t)length - 1] == '/');
 }
 
-static bool are_equal(const vit_teaching *t, size_t a, size_t b) {
+static bool are_equal(const vit_few_shot *t, size_t a, size_t b) {
     const vit_taught_picture *p = &t->pictures[a], *q = &t->pictures[b];
     return t->labels[a] == t->labels[b] && p->has_digest && q->has_digest &&
            memcmp(p->digest, q->digest, 32) == 0 &&
            strcmp(base_name(p->name), base_name(q->name)) == 0;
 }
 
-vit_status vit_teaching_find(size_t *index, const vit_teaching *t, const char *name,
+vit_status vit_few_shot_find(size_t *index, const vit_few_shot *t, const char *name,
                              vit_error *error) {
     VIT_ENTRY;
     size_t found = SIZE_MAX;
@@ -240,11 +240,11 @@ static vit_status check_file(const char *path, vit_error *error) {
 }
 
 /* Precision in which the features are computed. */
-static const char *precision_name(const vit_teaching *t) {
+static const char *precision_name(const vit_few_shot *t) {
     return vit_precision_names[t->precision];
 }
 
-static char *write_description(const vit_teaching *t, const char *backbone) {
+static char *write_description(const vit_few_shot *t, const char *backbone) {
     vit_json_out json = {0};
     vit_json_open(&json, NULL, '{');
     vit_json_count(&json, "version", 1);
@@ -266,7 +266,7 @@ static vit_tensor tensor_of(const char *name, vit_dtype dtype, const void *data,
     return tensor;
 }
 
-static vit_status write_lessons(const vit_teaching *t, const char *path, uint8_t *digests,
+static vit_status write_lessons(const vit_few_shot *t, const char *path, uint8_t *digests,
                                 uint8_t *alike, int32_t *labels, const char *description,
                                 vit_error *error) {
     vit_string classes = {0}, names = {0};
@@ -300,14 +300,14 @@ static vit_status write_lessons(const vit_teaching *t, const char *path, uint8_t
     return status;
 }
 
-static vit_status check_keeps(const vit_teaching *t, vit_error *error) {
+static vit_status check_keeps(const vit_few_shot *t, vit_error *error) {
     if (t->keep_lessons) return VIT_OK;
     return vit_fail(error, VIT_ERROR_ARGUMENT,
                     "the teaching was begun without keep_lessons, its lessons are not kept");
 }
 
 /* Names stand on a line each. */
-static vit_status check_names(const vit_teaching *t, vit_error *error) {
+static vit_status check_names(const vit_few_shot *t, vit_error *error) {
     for (size_t i = 0; i < t->count; i++)
         if (strchr(base_name(t->pictures[i].name), '\n') || !*base_name(t->pictures[i].name))
             return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -321,17 +321,17 @@ static vit_status check_names(const vit_teaching *t, vit_error *error) {
     return VIT_OK;
 }
 
-vit_status vit_teaching_save_lessons(vit_teaching *t, const char *path, vit_error *error) {
+vit_status vit_few_shot_save_lessons(vit_few_shot *t, const char *path, vit_error *error) {
     VIT_ENTRY;
     char backbone[65];
     char *description = NULL;
     vit_status status = check_keeps(t, error);
     if (status == VIT_OK && t->count == 0)
         status = vit_fail(error, VIT_ERROR_ARGUMENT, "there are no lessons");
-    if (status == VIT_OK) status = vit_teaching_sort(t, error);
+    if (status == VIT_OK) status = vit_few_shot_sort(t, error);
     if (status == VIT_OK) status = check_names(t, error);
     if (status == VIT_OK) status = check_file(path, error);
-    if (status == VIT_OK) status = vit_teaching_hash_backbone(backbone, t, error);
+    if (status == VIT_OK) status = vit_few_shot_hash_backbone(backbone, t, error);
     if (status != VIT_OK) return status;
     uint8_t *digests = vit_alloc(t->count, 32), *alike = vit_alloc(t->count, likeness_size());
     int32_t *labels = vit_alloc(t->count, sizeof *labels);
@@ -354,7 +354,7 @@ static vit_status refuse(const char *path, const char *what, vit_error *error) {
 }
 
 /* Head, balance and data as the lessons were taught; MISMATCH for another network. */
-static vit_status read_description(vit_teaching *t, const char *text, const char *path,
+static vit_status read_description(vit_few_shot *t, const char *text, const char *path,
                                    vit_error *error) {
     char backbone[65];
     json_t *json = NULL;
@@ -370,8 +370,8 @@ static vit_status read_description(vit_teaching *t, const char *text, const char
     else if (!head || !data || !precision || !network || !json_is_boolean(balance) ||
              strlen(data) >= sizeof t->data)
         status = refuse(path, "its description is not complete", error);
-    if (status == VIT_OK) status = vit_teaching_choose_head(t, head, error);
-    if (status == VIT_OK) status = vit_teaching_hash_backbone(backbone, t, error);
+    if (status == VIT_OK) status = vit_few_shot_choose_head(t, head, error);
+    if (status == VIT_OK) status = vit_few_shot_hash_backbone(backbone, t, error);
     if (status == VIT_OK &&
         (strcmp(network, backbone) != 0 || strcmp(precision, precision_name(t)) != 0))
         status = vit_fail(error, VIT_ERROR_MISMATCH,
@@ -443,7 +443,7 @@ static vit_status find_tensors(lessons *l, const vit_tensors *file, size_t width
                             : status;
 }
 
-static vit_status read_picture(vit_teaching *t, const lessons *l, size_t i, const char *path,
+static vit_status read_picture(vit_few_shot *t, const lessons *l, size_t i, const char *path,
                                vit_error *error) {
     vit_taught_picture p = {.has_digest = true, .is_kept = true};
     const size_t size = likeness_size();
@@ -451,7 +451,7 @@ static vit_status read_picture(vit_teaching *t, const lessons *l, size_t i, cons
     memcpy(&label, (const char *)l->labels->data + i * sizeof label, sizeof label);
     if (label < 0 || (size_t)label >= l->class_count)
         return refuse(path, "a picture is of a class that it does not have", error);
-    vit_status status = vit_teaching_label(t, &t->labels[t->count], l->class_name[label], error);
+    vit_status status = vit_few_shot_label(t, &t->labels[t->count], l->class_name[label], error);
     if (status != VIT_OK) return status;
     float *features = t->features + t->count * t->width;
     memcpy(features, (const float *)l->features->data + i * t->width, t->width * sizeof *features);
@@ -473,7 +473,7 @@ static vit_status read_picture(vit_teaching *t, const lessons *l, size_t i, cons
     return status;
 }
 
-static vit_status read_file(vit_teaching *t, const vit_bytes *bytes, const char *path,
+static vit_status read_file(vit_few_shot *t, const vit_bytes *bytes, const char *path,
                             vit_error *error) {
     vit_tensors *file = NULL;
     lessons l = {0};
@@ -485,7 +485,7 @@ static vit_status read_file(vit_teaching *t, const vit_bytes *bytes, const char 
     if (status == VIT_OK) status = vit_checksum_verify(bytes->data, bytes->size, path, error);
     if (status == VIT_OK) status = read_description(t, description, path, error);
     if (status == VIT_OK) status = find_tensors(&l, file, t->width, path, error);
-    if (status == VIT_OK) status = vit_teaching_reserve(t, l.count, error);
+    if (status == VIT_OK) status = vit_few_shot_reserve(t, l.count, error);
     for (size_t i = 0; i < l.count && status == VIT_OK; i++)
         status = read_picture(t, &l, i, path, error);
     vit_free(l.name);
@@ -494,7 +494,7 @@ static vit_status read_file(vit_teaching *t, const vit_bytes *bytes, const char 
     return status;
 }
 
-vit_status vit_teaching_load_lessons(vit_teaching *t, const char *path, vit_error *error) {
+vit_status vit_few_shot_load_lessons(vit_few_shot *t, const char *path, vit_error *error) {
     VIT_ENTRY;
     vit_bytes bytes = {0};
     vit_status status = check_keeps(t, error);
@@ -504,8 +504,8 @@ vit_status vit_teaching_load_lessons(vit_teaching *t, const char *path, vit_erro
     if (status == VIT_OK) status = vit_read_regular(&bytes, path, FILE_LIMIT, error);
     if (status != VIT_OK) return status;
     status = read_file(t, &bytes, path, error);
-    if (status != VIT_OK) vit_teaching_clear(t);
-    vit_teaching_changed(t);
+    if (status != VIT_OK) vit_few_shot_clear(t);
+    vit_few_shot_changed(t);
     vit_free(bytes.data);
     return status;
 }

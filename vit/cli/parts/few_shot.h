@@ -1,14 +1,14 @@
 /* A head that is computed from features, for vit-train --head; neighbours for vit-classify; and
  * what vit-evaluate says of features. */
-#ifndef VIT_CLI_PARTS_TEACH_H
-#define VIT_CLI_PARTS_TEACH_H
+#ifndef VIT_CLI_PARTS_FEW_SHOT_H
+#define VIT_CLI_PARTS_FEW_SHOT_H
 
 #include "vit/cli/parts/program.h"
-#include "vit/teach.h"
+#include "vit/few_shot.h"
 
-typedef struct vit_teach_call {
-    const char *data, *init, *config, *head; /* init: a model's path; head: as vit_teach_options has
-                                                it */
+typedef struct vit_few_shot_call {
+    const char *data, *init, *config, *head; /* init: a model's path; head: as vit_few_shot_options
+                                                has it */
     const char *out, *report;                /* report: NULL: none */
     vit_class_choice classes;
     vit_size size;
@@ -19,10 +19,10 @@ typedef struct vit_teach_call {
                             NULL: none */
     vit_option_list forget, relabel, add; /* NAME, NAME=CLASS, CLASS=FILE */
     bool refers; /* the model file names the backbone's file in place of its weights */
-} vit_teach_call;
+} vit_few_shot_call;
 
 /* Computes the head, writes the model and says how good it is; returns the exit status. */
-int vit_teach_model(const vit_command *command, const vit_teach_call *call);
+int vit_few_shot_make(const vit_command *command, const vit_few_shot_call *call);
 
 /* For vit-evaluate: accuracy on the test part of features of a model's network alone, by the
  * neighbours' vote (k > 0), and by a logistic regression on the training part (probe). */
