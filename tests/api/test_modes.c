@@ -69,7 +69,7 @@ static void try_vit_few_shot_at(void) {
     add_number((double)lesson.label);
 }
 
-static void try_vit_few_shot_copy(void) {
+static void try_vit_few_shot_duplicate(void) {
     vit_near_duplicate copy;
     TRY(copy = vit_few_shot_duplicate(teaching, 0));
     add_text(copy.alike);
@@ -510,7 +510,7 @@ static void try_vit_few_shot_test(void) {
     add_number(out.low);
 }
 
-static void try_vit_few_shot_neighbours(void) {
+static void try_vit_few_shot_nearest(void) {
     float features[FEATURES];
     vit_neighbour out[3];
     vit_status status;

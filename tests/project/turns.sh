@@ -50,10 +50,10 @@ with open("document.md") as file:
 assert text.startswith("above\n") and text.endswith("below\n")
 lines = [line for line in text.splitlines() if line.startswith("| ")][2:]
 assert lines == [
-    "| training on strips, a step | 2.000 | 8.000 eager | 4.00 (4.00 to 4.00) | 5.000 "
-    "| 15.0 eager | 3.00 (3.00 to 3.00) |",
+    "| training on strips, a step | 2.000 | 8.000 eager | 4.00 (4.00-4.00) | 5.000 "
+    "| 15.0 eager | 3.00 (3.00-3.00) |",
     "| TrOCR-base, process that loads it and reads | 5.000 | 20.0 transformers "
-    "| 4.00 (4.00 to 4.00) |  |  |  |"], lines
+    "| 4.00 (4.00-4.00) |  |  |  |"], lines
 END_OF_PYTHON
 
 # A Python with transformers: VIT_PYTHON, or none.
