@@ -91,23 +91,32 @@ AMX void amx_dpbssd(int c, int a, int b) {
                                                     (int8_t)(amx.tile[b][k][n] >> byte));
 }
 
-/* Of each element: a chain from +0 over the first numbers of pairs, ascending in k, and one over
- * the second ones; their sum is added to it. */
+/* Of eight elements: a chain from +0 over the first numbers of pairs, ascending in k, and one over
+ * the second ones; their sum is added to them. */
+AMX __m256 amx_chains(const uint32_t *a, const uint32_t *b, int steps, __m256 c) {
+    __m256 first = _mm256_setzero_ps(), second = first;
+    const __m256 one = _mm256_set1_ps(1);
+    for (int k = 0; k < steps; k++) {
+        const __m256i x = _mm256_set1_epi32((int32_t)a[k]);
+        const __m256i y = _mm256_loadu_si256((const __m256i *)(const void *)(b + 16 * k));
+        first = e512_fused8(e512_numbers8(x, false), e512_numbers8(y, false), first);
+        second = e512_fused8(e512_numbers8(x, true), e512_numbers8(y, true), second);
+    }
+    return e512_fused8(one, e512_normal8(c), e512_fused8(one, first, second));
+}
+
 AMX void amx_dpbf16ps(int c, int a, int b) {
     amx_check(c, a, b);
-    for (int m = 0; m < amx.config.rows[c]; m++) {
-        __m512 first = e512_set(0), second = e512_set(0), sum;
-        for (int k = 0; k < amx.config.rows[b]; k++) {
-            const __m512i x = e512_set_words((int32_t)amx.tile[a][m][k]);
-            const __m512i y = (__m512i)e512_load(amx.tile[b][k]);
-            first = e512_fused_all(e512_numbers(x, false), e512_numbers(y, false), first);
-            second = e512_fused_all(e512_numbers(x, true), e512_numbers(y, true), second);
+    for (int m = 0; m < amx.config.rows[c]; m++)
+        for (int n = 0; 4 * n < amx.config.row_bytes[c]; n += 8) {
+            float sums[8];
+            memcpy(sums, amx.tile[c][m] + n, sizeof sums);
+            const __m256 y = amx_chains(amx.tile[a][m], amx.tile[b][0] + n, amx.config.rows[b],
+                                        _mm256_loadu_ps(sums));
+            _mm256_storeu_ps(sums, y);
+            const int rest = amx.config.row_bytes[c] - 4 * n;
+            memcpy(amx.tile[c][m] + n, sums, rest < 32 ? (size_t)rest : 32);
         }
-        memcpy(&sum, amx.tile[c][m], sizeof sum);
-        sum = e512_fused_all(e512_set(1), e512_normal_all(sum),
-                             e512_fused_all(e512_set(1), first, second));
-        memcpy(amx.tile[c][m], &sum, amx.config.row_bytes[c]);
-    }
 }
 
 #undef _tile_zero

@@ -259,29 +259,41 @@ CALLED __m512i e512_round2(__m512 high, __m512 low) {
     EACH(16) y.pair[i] = e512_rounded(x.lane[i]), y.pair[i + 16] = e512_rounded(z.lane[i]);
     return y.q;
 }
-/* The same of all lanes; most are far from FLT_MIN. */
-E512 __m512 e512_fused_all(__m512 a, __m512 b, __m512 c) {
-    e512 y = OF_F(e512_fma(a, b, c));
-    const e512_words size = (e512_words)y.f & 0x7fffffff;
-    const e512 tiny = OF_Q((__m512i)((size > 0) & (size <= 0x00800000)));
-    if (!(_mm256_movemask_ps(tiny.ff[0]) | _mm256_movemask_ps(tiny.ff[1]))) return y.f;
-    const e512 x = OF_F(a), z = OF_F(b), w = OF_F(c);
-    EACH(16) y.lane[i] = e512_fused(x.lane[i], z.lane[i], w.lane[i]);
-    return y.f;
+/* The same of eight lanes; most are far from FLT_MIN. */
+CALLED __m256 e512_fused_tiny(__m256 a, __m256 b, __m256 c) {
+    const e512 x = {.ff = {a}}, z = {.ff = {b}}, w = {.ff = {c}};
+    e512 y;
+    EACH(8) y.lane[i] = e512_fused(x.lane[i], z.lane[i], w.lane[i]);
+    return y.ff[0];
+}
+E512 __m256 e512_fused8(__m256 a, __m256 b, __m256 c) {
+    const __m256 y = _mm256_fmadd_ps(a, b, c);
+    const __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), y);
+    const __m256 tiny = _mm256_and_ps(_mm256_cmp_ps(size, _mm256_set1_ps(FLT_MIN), _CMP_LE_OQ),
+                                      _mm256_cmp_ps(size, _mm256_setzero_ps(), _CMP_GT_OQ));
+    return _mm256_testz_ps(tiny, tiny) ? y : e512_fused_tiny(a, b, c);
 }
 /* Denormal numbers become zero and keep their sign. */
-E512 __m512 e512_normal_all(__m512 x) {
-    const e512_words bits = (e512_words)x, denormal = (bits & 0x7f800000) == 0;
-    return (__m512)(bits & (~denormal | (int32_t)0x80000000));
+E512 __m256 e512_normal8(__m256 x) {
+    const __m256 sign = _mm256_set1_ps(-0.0f), size = _mm256_andnot_ps(sign, x);
+    const __m256 denormal = _mm256_cmp_ps(size, _mm256_set1_ps(FLT_MIN), _CMP_LT_OQ);
+    return _mm256_andnot_ps(_mm256_andnot_ps(sign, denormal), x);
 }
-/* The numbers of 16 pairs: the first of each, in the lower half, or the second. */
-E512 __m512 e512_numbers(__m512i pairs, bool second) {
-    const e512_words bits = (e512_words)pairs;
-    return e512_normal_all((__m512)(second ? bits & (int32_t)0xffff0000 : bits << 16));
+/* The numbers of eight pairs: the first of each, in the lower half, or the second. */
+E512 __m256 e512_numbers8(__m256i pairs, bool second) {
+    const __m256i high = _mm256_set1_epi32((int32_t)0xffff0000);
+    return e512_normal8(
+        _mm256_castsi256_ps(second ? _mm256_and_si256(pairs, high) : _mm256_slli_epi32(pairs, 16)));
 }
 CALLED __m512 e512_dpbf16(__m512 c, __m512i a, __m512i b) {
-    c = e512_fused_all(e512_numbers(a, true), e512_numbers(b, true), e512_normal_all(c));
-    return e512_fused_all(e512_numbers(a, false), e512_numbers(b, false), c);
+    const e512 x = OF_Q(a), z = OF_Q(b);
+    e512 y = OF_F(c);
+    EACH(2) {
+        const __m256 sum = e512_fused8(e512_numbers8(x.qq[i], true), e512_numbers8(z.qq[i], true),
+                                       e512_normal8(y.ff[i]));
+        y.ff[i] = e512_fused8(e512_numbers8(x.qq[i], false), e512_numbers8(z.qq[i], false), sum);
+    }
+    return y.f;
 }
 
 /* ---- the compiler's names ---- */
