@@ -217,7 +217,7 @@ $(WEB)/models/%: models/%
 # The lecture to step through: one file, with the library and a trained model in it.
 LECTURE = vit/cli/web/lecture
 LECTURE_FILES = $(addprefix $(LECTURE)/,page.html page.css matrix.js formula.js evaluate.js \
-  mistakes.js check.js words.js draw.js steps.js compare.js)
+  mistakes.js check.js words.js draw.js numbers.js steps.js compare.js)
 lecture: docs/lecture.html
 docs/lecture.html: scripts/lecture_page.py $(LECTURE_FILES) $(BUILD)/lecture.js \
   build/lecture.safetensors

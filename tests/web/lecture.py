@@ -76,6 +76,22 @@ def changes(page):
           page.get("library.matrices.every((m) => !m.changed)"))
 
 
+def numbers(page):
+    page.get("(page.head = 1, choose(library.find(3, 'P')), 1)")
+    page.click("#as-numbers")
+    rows, columns = page.get("[page.current.rows, page.current.columns]")
+    check("a matrix as a table of numbers",
+          page.get("document.querySelectorAll('#numbers tbody td').length") == rows * columns)
+    page.click("#numbers tbody tr:nth-child(2) td:nth-child(4)")
+    check("a cell of it is chosen", page.get("[page.cell.i, page.cell.j]") == [1, 2])
+    check("the file has every float32",
+          page.get("""(() => { const m = page.current, v = library.values(m, 1);
+        return csvOf(m.rows, m.columns, v).trim().split("\\n").slice(1).flatMap((line) =>
+            line.split(",").slice(1)).every((x, k) => Math.fround(Number(x)) === v[k]); })()"""))
+    page.click("#save")
+    page.click("#as-numbers")
+
+
 def formulas(page):
     for target, scale, formula, want in [
             ("head", "head", "softmax(Q K^T / sqrt(d_k)) V", "true"),
@@ -115,6 +131,7 @@ def main():
             same_bytes(page, digit)
         steps(page)
         changes(page)
+        numbers(page)
         formulas(page)
         narrow(page)
         check("nothing is asked of another place", page.requests == [page.url], page.requests)

@@ -318,6 +318,40 @@ function drawFigures() {
   showCell();
 }
 
+/* ---- numbers ---- */
+
+/* The table of the figure that is pointed at, made anew only for another one. */
+function showNumbers() {
+  const box = at("numbers"), entry = page.of;
+  box.hidden = !at("as-numbers").checked;
+  at("of-which").replaceChildren("numbers of ", mathNodes(entry.view.matrix.symbol + (entry.view.turned ? "^T" : "")));
+  if (box.hidden) return;
+  const { rows, columns } = entry.view;
+  if (page.tabled !== entry) {
+    const table = tableOf(rows, columns, viewValues(entry.view));
+    table.addEventListener("pointerdown", (event) => {
+      const cell = event.target.closest("tbody td");
+      if (!cell) return;
+      page.cell = { i: cell.parentNode.rowIndex - 1, j: cell.cellIndex - 1 };
+      drawFigures();
+    });
+    box.replaceChildren(table);
+    page.tabled = entry;
+  }
+  box.querySelector(".here")?.classList.remove("here");
+  const { i, j } = page.cell;
+  if (i < rows && j < columns) box.querySelector("tbody").rows[i].cells[j + 1].classList.add("here");
+}
+
+function saveOne() {
+  const { view } = page.of;
+  saveFile(fileName(view), csvOf(view.rows, view.columns, viewValues(view)));
+}
+
+function saveAll() {
+  saveFile(`lecture-${page.pass}.csv`, allAsText(allOf(page.pass), (m, head) => library.values(m, head)));
+}
+
 /* The element of the library that a cell of a view shows. */
 function placeOf(entry) {
   const { i, j } = page.cell;
@@ -328,6 +362,7 @@ function showCell() {
   const entry = page.of, m = entry?.view.matrix;
   at("cell").hidden = !entry;
   if (!entry) return;
+  showNumbers();
   const [i, j] = placeOf(entry), value = library.element(m, entry.view.head, i, j);
   at("where").replaceChildren(mathNodes(m.symbol), ` row ${i + 1}, column ${j + 1}`);
   if (document.activeElement !== at("number")) at("number").value = shown(value);
@@ -418,6 +453,9 @@ function listen() {
   at("again").addEventListener("click", () => { run(); page.block = 0; choosePass("forward"); });
   at("forget").addEventListener("click", () => showDigit(page.pixels, page.label));
   at("differences").addEventListener("change", show);
+  at("as-numbers").addEventListener("change", showNumbers);
+  at("save").addEventListener("click", saveOne);
+  at("save-all").addEventListener("click", saveAll);
   at("cell").addEventListener("submit", changeNumber);
   at("label").addEventListener("change", () => showDigit(page.pixels, Number(at("label").value)));
   at("clear").addEventListener("click", () => showDigit(new Uint8Array(SIDE * SIDE), page.label));
