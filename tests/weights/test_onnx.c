@@ -159,7 +159,8 @@ static void check_file(const char *changes, vit_dtype dtype, const char *ending)
     vit_model_file m = make_model(changes);
     vit_bytes bytes;
     vit_error error;
-    if (vit_onnx_write("model.onnx", &m, dtype, &error) != VIT_OK) fail_msg("%s", error.message);
+    if (vit_onnx_write("model.onnx", &m, dtype, VIT_ONNX_LARGEST, &error) != VIT_OK)
+        fail_msg("%s", error.message);
     assert_int_equal(vit_read_file(&bytes, "model.onnx", 1 << 24, NULL), VIT_OK);
     const span model = {bytes.data, bytes.data + bytes.size};
     assert_int_equal(find(find(model, 8).bytes, 2).value, 17);
@@ -223,10 +224,11 @@ static void check_same(const char *path) {
 static void test_every_failing_call(void **state) {
     vit_model_file m = make_model("{\"depth\": 1}");
     vit_error error;
-    assert_int_equal(vit_onnx_write("one.onnx", &m, VIT_BF16, &error), VIT_OK);
+    assert_int_equal(vit_onnx_write("one.onnx", &m, VIT_BF16, VIT_ONNX_LARGEST, &error), VIT_OK);
     for (long n = 1;; n++) {
         fault_arm(n);
-        const vit_status status = vit_onnx_write("two.onnx", &m, VIT_BF16, &error);
+        const vit_status status =
+            vit_onnx_write("two.onnx", &m, VIT_BF16, VIT_ONNX_LARGEST, &error);
         fault_disarm();
         if (!fault_call()) break;
         if (status == VIT_OK || vit_path_look("two.onnx") == VIT_PATH_FILE) check_same("two.onnx");
@@ -236,12 +238,68 @@ static void test_every_failing_call(void **state) {
     vit_model_file_clear(&m);
 }
 
+/* The value of a key of a tensor's external data. */
+static char *entry(char *out, span tensor, const char *key) {
+    field f;
+    for (span s = tensor; next(&s, &f);) {
+        if (f.number != 13 || !is_text(find(f.bytes, 1).bytes, key)) continue;
+        const span value = find(f.bytes, 2).bytes;
+        memcpy(out, value.at, (size_t)(value.end - value.at));
+        out[value.end - value.at] = 0;
+        return out;
+    }
+    fail_msg("no %s", key);
+    return out;
+}
+
+/* The tensors of a graph that is too large for one file: the same ones, elsewhere. */
+static void test_external_data(void **state) {
+    vit_model_file m = make_model("{}");
+    vit_error error;
+    vit_bytes one, two, data;
+    char text[64];
+    field f, g;
+    size_t outside = 0;
+    assert_int_equal(vit_onnx_write("one.onnx", &m, VIT_F16, VIT_ONNX_LARGEST, &error), VIT_OK);
+    assert_int_equal(vit_path_look("one.onnx.data"), VIT_PATH_NONE);
+    assert_int_equal(vit_read_file(&one, "one.onnx", 1 << 24, NULL), VIT_OK);
+    assert_int_equal(vit_onnx_write("two.onnx", &m, VIT_F16, one.size - 1, &error), VIT_OK);
+    assert_int_equal(vit_read_file(&two, "two.onnx", 1 << 24, NULL), VIT_OK);
+    assert_int_equal(vit_read_file(&data, "two.onnx.data", 1 << 24, NULL), VIT_OK);
+    assert_true(two.size < one.size);
+    span a = find((span){one.data, one.data + one.size}, 7).bytes;
+    span b = find((span){two.data, two.data + two.size}, 7).bytes;
+    while (next(&a, &f)) {
+        assert_true(next(&b, &g));
+        assert_int_equal(f.number, g.number);
+        if (f.number != 5 || find(f.bytes, 2).value != 10) continue; /* FLOAT16 */
+        const span raw = find(f.bytes, 9).bytes;
+        const size_t size = (size_t)(raw.end - raw.at);
+        assert_string_equal(entry(text, g.bytes, "location"), "two.onnx.data");
+        assert_int_equal(find(g.bytes, 14).value, 1);
+        assert_int_equal(strtoul(entry(text, g.bytes, "length"), NULL, 10), size);
+        const size_t at = strtoul(entry(text, g.bytes, "offset"), NULL, 10);
+        assert_true(at % 4096 == 0 && at + size <= data.size);
+        assert_memory_equal(data.data + at, raw.at, size);
+        outside++;
+    }
+    assert_int_equal(outside, m.table.count);
+    /* A graph that does not fit by itself is refused. */
+    assert_int_equal(vit_onnx_write("three.onnx", &m, VIT_F16, 100, &error), VIT_ERROR_UNSUPPORTED);
+    assert_int_equal(vit_path_look("three.onnx.data"), VIT_PATH_NONE);
+    vit_free(one.data);
+    vit_free(two.data);
+    vit_free(data.data);
+    vit_model_file_clear(&m);
+}
+
 /* What float16 cannot hold is named, and nothing is written. */
 static void test_too_large_a_number(void **state) {
     vit_model_file m = make_model("{}");
     vit_error error;
     m.values[vit_table_find(&m.table, "norm.bias")->offset + 1] = 1e5f;
-    assert_int_equal(vit_onnx_write("model.onnx", &m, VIT_F16, &error), VIT_ERROR_UNSUPPORTED);
+    assert_int_equal(vit_onnx_write("model.onnx", &m, VIT_F16, VIT_ONNX_LARGEST, &error),
+                     VIT_ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "tensor norm.bias: an element is 100000"));
     assert_int_equal(vit_path_look("model.onnx"), VIT_PATH_NONE);
     vit_model_file_clear(&m);
@@ -251,6 +309,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(test_structure),
         IN_DIRECTORY(test_every_failing_call),
+        IN_DIRECTORY(test_external_data),
         IN_DIRECTORY(test_too_large_a_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,7 +182,7 @@ static vit_status write_file(const conversion *c, const char *name, vit_error *e
     if (text)
         status = vit_write_file(path, text->text, text->length, error);
     else if (name == onnx_name)
-        status = vit_onnx_write(path, &c->model, c->dtype, error);
+        status = vit_onnx_write(path, &c->model, c->dtype, VIT_ONNX_LARGEST, error);
     else if (name == npz_name)
         status = vit_npz_write(path, e->tensors, e->count, error);
     else if (c->rounded.count > 0)
@@ -233,7 +233,7 @@ static vit_status export(conversion *c, vit_error *error) {
     else if (status == VIT_OK && e->count > 0 && c->dtype != VIT_F32)
         status = vit_tensors_encode(e->tensors, e->count, c->dtype, &c->encoded, error);
     if (status != VIT_OK) return status;
-    return is_one_file(c) ? vit_onnx_write(c->options->out, m, c->dtype, error)
+    return is_one_file(c) ? vit_onnx_write(c->options->out, m, c->dtype, VIT_ONNX_LARGEST, error)
                           : write_directory(c, error);
 }
 

@@ -1,11 +1,13 @@
 /* The ONNX file: the message ModelProto, written field by field; the graph's nodes are made in
- * onnx_graph.c. The weights come last, so that all before them is in memory and they are not. */
+ * onnx_graph.c. The weights come last, so that all before them is in memory and they are not. If
+ * they are too large for a message, they are in a file beside it (external data). */
 #include "vit/weights/export/onnx.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/ops/int8.h"
 #include "vit/weights/export/onnx_graph.h"
 #include <stdio.h>
+#include <string.h>
 
 /* Field numbers of ModelProto, OperatorSetIdProto, StringStringEntryProto, GraphProto,
  * ValueInfoProto and the types in it. */
@@ -23,13 +25,14 @@ enum { INFO_NAME = 1, INFO_TYPE, TYPE_TENSOR = 1, TENSOR_ELEMENT = 1, TENSOR_SHA
 enum { SHAPE_DIM = 1, DIM_VALUE = 1, DIM_NAME };
 
 enum { IR_VERSION = 8, OPSET = 17 }; /* those of ONNX 1.12 */
-#define LARGEST ((size_t)INT32_MAX)  /* a message's size is a signed number of 32 bits */
+#define PAGE 4096 /* where weights in a file of their own begin, so that it can be mapped */
 
 typedef struct onnx_file {
     const vit_model_file *model;
     vit_dtype dtype;
     vit_onnx_nodes nodes;
-    vit_string before; /* the file up to its weights, which are its end */
+    char *data;        /* the file of the weights; NULL: they are the end of this one */
+    vit_string before; /* the file up to its weights, or all of it */
     vit_writer *writer;
 } onnx_file;
 
@@ -140,16 +143,30 @@ static vit_status add_scales(onnx_file *f, const vit_parameter *p, vit_error *er
     return failed ? vit_fail_memory(error, "scales", p->count) : VIT_OK;
 }
 
-/* The field of the graph that holds a weight, up to its elements. */
-static void add_weight_head(vit_string *t, const onnx_file *f, const vit_parameter *p) {
-    const vit_dtype dtype = type_of(f, p);
-    const int type = types[dtype].onnx;
-    const size_t size = p->count * vit_dtype_size(dtype);
-    const size_t turned[2] = {p->shape[1], p->shape[0]};
+static size_t next_page(size_t at) {
+    return (at + PAGE - 1) / PAGE * PAGE;
+}
+
+static size_t size_of(const onnx_file *f, const vit_parameter *p) {
+    return p->count * vit_dtype_size(type_of(f, p));
+}
+
+/* The field of the graph that holds a weight, up to its elements, or says where in f->data they
+ * are: from `offset` on. */
+static void add_weight_head(vit_string *t, const onnx_file *f, const vit_parameter *p,
+                            size_t offset) {
+    const size_t turned[2] = {p->shape[1], p->shape[0]}, size = size_of(f, p);
+    vit_onnx_tensor shown = {.name = stored_name(f, p).name,
+                             .type = types[type_of(f, p)].onnx,
+                             .shape = is_matrix(p) ? turned : p->shape,
+                             .dims = p->dims,
+                             .size = size};
     vit_string tensor = {0};
-    vit_onnx_tensor_head(&tensor, stored_name(f, p).name, type, is_matrix(p) ? turned : p->shape,
-                         p->dims, size);
-    vit_protobuf_head(t, GRAPH_INITIALIZER, tensor.length + size);
+    if (f->data)
+        vit_onnx_tensor_elsewhere(&tensor, &shown, vit_path_last(f->data), offset);
+    else
+        vit_onnx_tensor_head(&tensor, &shown);
+    vit_protobuf_head(t, GRAPH_INITIALIZER, tensor.length + (f->data ? 0 : size));
     vit_string_add_bytes(t, tensor.text, tensor.length);
     t->failed = t->failed || tensor.failed;
     vit_string_free(&tensor);
@@ -193,7 +210,7 @@ static vit_status write_weight(const onnx_file *f, const vit_parameter *p, float
                             "f32",
                             p->name, (double)values[done]);
     }
-    add_weight_head(&head, f, p);
+    if (!f->data) add_weight_head(&head, f, p, 0);
     vit_status status = head.failed ? vit_fail_memory(error, "a tensor", 0)
                                     : vit_writer_put(f->writer, head.text, head.length, error);
     if (status == VIT_OK)
@@ -212,8 +229,13 @@ static vit_status write_weights(const onnx_file *f, vit_error *error) {
     vit_status status = scratch[0] && scratch[1]
                             ? VIT_OK
                             : vit_fail_memory(error, "a tensor", 2 * most * sizeof(float));
-    for (size_t i = 0; i < table->count && status == VIT_OK; i++)
-        status = write_weight(f, &table->rows[i], scratch, error);
+    for (size_t i = 0, at = 0; i < table->count && status == VIT_OK; i++) {
+        static const char zeros[PAGE];
+        const size_t from = f->data ? next_page(at) : at;
+        status = vit_writer_put(f->writer, zeros, from - at, error);
+        if (status == VIT_OK) status = write_weight(f, &table->rows[i], scratch, error);
+        at = from + size_of(f, &table->rows[i]);
+    }
     vit_free(scratch[0]);
     vit_free(scratch[1]);
     return status;
@@ -221,29 +243,33 @@ static vit_status write_weights(const onnx_file *f, vit_error *error) {
 
 /* ---- the whole ---- */
 
-/* Bytes of all weights in the graph. */
-static size_t weights_size(const onnx_file *f, vit_string *head) {
-    size_t size = 0;
+/* heads = the fields of all weights up to their elements; returns the bytes that these add. */
+static size_t add_heads(vit_string *heads, const onnx_file *f) {
+    size_t at = 0, size = 0;
     for (size_t i = 0; i < f->model->table.count; i++) {
         const vit_parameter *p = &f->model->table.rows[i];
-        head->length = 0;
-        add_weight_head(head, f, p);
-        size += head->length + p->count * vit_dtype_size(type_of(f, p));
+        at = next_page(at);
+        add_weight_head(heads, f, p, at);
+        at += size_of(f, p);
+        size += size_of(f, p);
     }
-    return size;
+    return f->data ? 0 : size;
 }
 
-/* Makes f->before: the metadata, then the graph up to its weights. */
-static vit_status plan(onnx_file *f, const char *path, vit_error *error) {
+/* Makes f->before: the metadata, then the graph up to its weights, or with all of them that says
+ * where they are; *size = the bytes of the whole file. */
+static vit_status plan(size_t *size, onnx_file *f, vit_error *error) {
     const vit_config *c = &f->model->config;
     const size_t pixels[] = {c->channels, c->height, c->width};
-    vit_string graph = {0}, opset = {0}, heads = {0}; /* heads: of tensors, only for their sizes */
-    const size_t weights = weights_size(f, &heads);
+    vit_string graph = {0}, opset = {0}, heads = {0};
+    size_t weights = add_heads(&heads, f);
+    if (!f->data) weights += heads.length;
     vit_protobuf_string(&graph, GRAPH_NAME, "vit");
     add_info(&graph, GRAPH_INPUT, VIT_ONNX_INPUT, pixels, 3);
     add_info(&graph, GRAPH_OUTPUT, VIT_ONNX_OUTPUT, &c->classes, 1);
     vit_string_add_bytes(&graph, f->nodes.nodes.text, f->nodes.nodes.length);
     vit_string_add_bytes(&graph, f->nodes.constants.text, f->nodes.constants.length);
+    if (f->data) vit_string_add_bytes(&graph, heads.text, heads.length);
     vit_protobuf_int(&f->before, MODEL_IR, IR_VERSION);
     vit_protobuf_string(&f->before, MODEL_PRODUCER, "vit");
     vit_protobuf_string(&f->before, MODEL_VERSION, VIT_VERSION);
@@ -256,15 +282,57 @@ static vit_status plan(onnx_file *f, const char *path, vit_error *error) {
     vit_string_free(&heads);
     vit_string_free(&graph);
     if (failed) return vit_fail_memory(error, "an ONNX graph", 0);
-    if (weights <= LARGEST && f->before.length <= LARGEST - weights) return VIT_OK;
+    *size = f->before.length + weights;
+    return VIT_OK;
+}
+
+/* Plans one file, or two if it were larger than `largest`. */
+static vit_status plan_files(onnx_file *f, const char *path, size_t largest, vit_error *error) {
+    size_t size;
+    vit_string data = {0};
+    vit_status status = plan(&size, f, error);
+    if (status != VIT_OK || size <= largest) return status;
+    vit_string_free(&f->before);
+    vit_string_add(&data, "%s.data", path);
+    f->data = data.text;
+    if (data.failed) return vit_fail_memory(error, "a path", strlen(path));
+    status = plan(&size, f, error);
+    if (status != VIT_OK || size <= largest) return status;
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                    "%s would have %zu bytes, an ONNX file has at most %zu%s", path,
-                    f->before.length + weights, LARGEST,
-                    f->dtype == VIT_F32 ? ": type bf16 or f16 halves that" : "");
+                    "%s would have %zu bytes beside its weights, an ONNX file has at most %zu",
+                    path, size, largest);
+}
+
+/* Writes the weights in their file. The graph that is there belongs to other weights, and goes
+ * before these appear. */
+static vit_status write_data(onnx_file *f, const char *path, vit_error *error) {
+    vit_status status = vit_writer_open(&f->writer, f->data, error);
+    if (status == VIT_OK) status = write_weights(f, error);
+    if (status == VIT_OK && vit_path_look(path) == VIT_PATH_FILE &&
+        vit_path_look(f->data) == VIT_PATH_FILE)
+        status = vit_remove_file(path, error);
+    if (status == VIT_OK)
+        status = vit_writer_commit(f->writer, error);
+    else
+        vit_writer_abort(f->writer);
+    f->writer = NULL;
+    return status;
+}
+
+static vit_status write_graph(onnx_file *f, const char *path, vit_error *error) {
+    vit_status status = vit_writer_open(&f->writer, path, error);
+    if (status == VIT_OK)
+        status = vit_writer_put(f->writer, f->before.text, f->before.length, error);
+    if (status == VIT_OK && !f->data) status = write_weights(f, error);
+    if (status == VIT_OK)
+        status = vit_writer_commit(f->writer, error);
+    else
+        vit_writer_abort(f->writer);
+    return status;
 }
 
 vit_status vit_onnx_write(const char *path, const vit_model_file *m, vit_dtype dtype,
-                          vit_error *error) {
+                          size_t largest, vit_error *error) {
     onnx_file f = {.model = m, .dtype = dtype, .nodes.scope = ""};
     vit_status status = VIT_OK;
     for (size_t i = 0; i < m->table.count && status == VIT_OK; i++) {
@@ -275,14 +343,10 @@ vit_status vit_onnx_write(const char *path, const vit_model_file *m, vit_dtype d
             vit_onnx_cast(&f.nodes, stored_name(&f, p), VIT_ONNX_FLOAT, p->name);
     }
     if (status == VIT_OK) status = vit_onnx_network(&f.nodes, &m->config, error);
-    if (status == VIT_OK) status = plan(&f, path, error);
-    if (status == VIT_OK) status = vit_writer_open(&f.writer, path, error);
-    if (status == VIT_OK) status = vit_writer_put(f.writer, f.before.text, f.before.length, error);
-    if (status == VIT_OK) status = write_weights(&f, error);
-    if (status == VIT_OK)
-        status = vit_writer_commit(f.writer, error);
-    else
-        vit_writer_abort(f.writer);
+    if (status == VIT_OK) status = plan_files(&f, path, largest, error);
+    if (status == VIT_OK && f.data) status = write_data(&f, path, error);
+    if (status == VIT_OK) status = write_graph(&f, path, error);
+    vit_free(f.data);
     vit_string_free(&f.nodes.nodes);
     vit_string_free(&f.nodes.constants);
     vit_string_free(&f.before);

@@ -6,7 +6,15 @@
 enum { GRAPH_NODE = 1, GRAPH_INITIALIZER = 5 };
 enum { NODE_INPUT = 1, NODE_OUTPUT, NODE_NAME, NODE_OP, NODE_ATTRIBUTE };
 enum { ATTRIBUTE_NAME = 1, ATTRIBUTE_F, ATTRIBUTE_I, ATTRIBUTE_INTS = 8, ATTRIBUTE_TYPE = 20 };
-enum { TENSOR_DIMS = 1, TENSOR_TYPE = 2, TENSOR_NAME = 8, TENSOR_RAW = 9 };
+enum {
+    TENSOR_DIMS = 1,
+    TENSOR_TYPE,
+    TENSOR_NAME = 8,
+    TENSOR_RAW,
+    TENSOR_EXTERNAL = 13,
+    TENSOR_LOCATION
+};
+enum { ENTRY_KEY = 1, ENTRY_VALUE, LOCATION_EXTERNAL = 1 };
 
 typedef vit_onnx_value value;
 
@@ -102,18 +110,41 @@ value vit_onnx_named(const char *name) {
     return v;
 }
 
-void vit_onnx_tensor_head(vit_string *t, const char *name, int type, const size_t *shape,
-                          size_t dims, size_t size) {
-    for (size_t i = 0; i < dims; i++) vit_protobuf_int(t, TENSOR_DIMS, (int64_t)shape[i]);
-    vit_protobuf_int(t, TENSOR_TYPE, type);
-    vit_protobuf_string(t, TENSOR_NAME, name);
-    vit_protobuf_head(t, TENSOR_RAW, size);
+static void describe_tensor(vit_string *t, const vit_onnx_tensor *tensor) {
+    for (size_t i = 0; i < tensor->dims; i++)
+        vit_protobuf_int(t, TENSOR_DIMS, (int64_t)tensor->shape[i]);
+    vit_protobuf_int(t, TENSOR_TYPE, tensor->type);
+    vit_protobuf_string(t, TENSOR_NAME, tensor->name);
+}
+
+void vit_onnx_tensor_head(vit_string *t, const vit_onnx_tensor *tensor) {
+    describe_tensor(t, tensor);
+    vit_protobuf_head(t, TENSOR_RAW, tensor->size);
+}
+
+static void add_entry(vit_string *t, const char *key, const char *text) {
+    vit_string entry = {0};
+    vit_protobuf_string(&entry, ENTRY_KEY, key);
+    vit_protobuf_string(&entry, ENTRY_VALUE, text);
+    vit_protobuf_message(t, TENSOR_EXTERNAL, &entry);
+}
+
+void vit_onnx_tensor_elsewhere(vit_string *t, const vit_onnx_tensor *tensor, const char *file,
+                               size_t offset) {
+    char number[32];
+    describe_tensor(t, tensor);
+    add_entry(t, "location", file);
+    snprintf(number, sizeof number, "%zu", offset);
+    add_entry(t, "offset", number);
+    snprintf(number, sizeof number, "%zu", tensor->size);
+    add_entry(t, "length", number);
+    vit_protobuf_int(t, TENSOR_LOCATION, LOCATION_EXTERNAL);
 }
 
 static void add_constant(vit_onnx_nodes *g, const char *name, int type, const size_t *shape,
                          size_t dims, const void *bytes, size_t size) {
     vit_string t = {0};
-    vit_onnx_tensor_head(&t, name, type, shape, dims, size);
+    vit_onnx_tensor_head(&t, &(vit_onnx_tensor){name, type, shape, dims, size});
     vit_string_add_bytes(&t, bytes, size);
     vit_protobuf_message(&g->constants, GRAPH_INITIALIZER, &t);
 }

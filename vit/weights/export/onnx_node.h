@@ -87,8 +87,18 @@ vit_onnx_value vit_onnx_indices(vit_onnx_nodes *g, const char *name, size_t coun
 vit_onnx_value vit_onnx_reshape(vit_onnx_nodes *g, vit_onnx_value x, size_t count,
                                 const int64_t *shape);
 
-/* A TensorProto up to its elements, `size` bytes, which the caller writes after it. */
-void vit_onnx_tensor_head(vit_string *t, const char *name, int type, const size_t *shape,
-                          size_t dims, size_t size);
+typedef struct vit_onnx_tensor {
+    const char *name;
+    int type;
+    const size_t *shape; /* [dims] */
+    size_t dims, size;   /* size: bytes of its elements */
+} vit_onnx_tensor;
+
+/* A TensorProto up to its elements, which the caller writes after it. */
+void vit_onnx_tensor_head(vit_string *t, const vit_onnx_tensor *tensor);
+
+/* One whose elements are in a file beside the graph, from `offset` on. */
+void vit_onnx_tensor_elsewhere(vit_string *t, const vit_onnx_tensor *tensor, const char *file,
+                               size_t offset);
 
 #endif
