@@ -12,6 +12,7 @@
 
 #include "vit/base/error.h"
 #include "vit/base/random.h"
+#include "vit/image/likeness.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/text/vocabulary.h"
 
@@ -31,6 +32,20 @@ static inline vit_ids vit_texts_get(const vit_texts *t, size_t index) {
     return (vit_ids){t->ids + t->at[index], t->at[index + 1] - t->at[index]};
 }
 
+/* A picture that is a copy of another one: both files, classes, and parts ("train", "val", "test",
+ * or "left out", as a copy of a test picture). */
+typedef struct vit_listed_copy {
+    char *picture, *copy_of;
+    size_t label, of_label;
+    const char *split, *of_split;
+    vit_alike alike;
+} vit_listed_copy;
+
+typedef struct vit_copy_list {
+    vit_listed_copy *rows;
+    size_t count, capacity;
+} vit_copy_list;
+
 /* One part of a data set. A record is a picture, or a text (`source`); its answer is a class
  * (`labels`), or any number of classes (`target` as well, vit_records_list_classes), or a text
  * (`target`). */
@@ -48,7 +63,7 @@ typedef struct vit_records {
                        known: the lowest loss that a model can have; else 0 */
     char **names;   /* [count] files that the records in memory come from; NULL: `files` has them,
                        or there are none. See vit_record_file */
-    struct vit_copies *copies; /* vit/image/likeness.h: among the records in memory; NULL: there are
+    vit_copies *copies; /* among the records in memory; NULL: there are
                                   none, or they were not looked for */
 } vit_records;
 
@@ -58,7 +73,10 @@ static inline bool vit_records_list_classes(const vit_records *r) {
     return r->labels && r->target.at;
 }
 
-#define VIT_MAX_NOTES 8
+/* What tells a training's data from others: the checksum with all corrections. */
+#define VIT_DATASET_IDENTITY(d) ((d)->corrected[0] ? (d)->corrected : (d)->checksum)
+
+#define VIT_MAX_NOTES 12
 
 /* This many of the files that are left out are named, each in a note of its own. */
 #define VIT_UNREADABLE_NAMED 3
@@ -74,6 +92,8 @@ typedef struct vit_dataset {
     char checksum[65];   /* SHA-256, hex, of the data that define the training part, or the test
                             part if only that was read; goes into the model's recipe. Of files it
                             is that of their uncompressed bytes, in a fixed order */
+    char corrected[65];  /* the same with the pictures that lists leave out or give another class;
+                            "": there are none */
     char
         *joined; /* the checksums of all joined sets, each 64 digits after a space; NULL: one set */
     size_t height, width, channels, classes;
@@ -96,8 +116,10 @@ typedef struct vit_dataset {
     char *class_source;              /* what names the classes of pictures in files: "column label
                                         of train.csv", "folders"; NULL: other data */
     bool test_is_val;                /* there is no test part: `test` is `val` */
-    const char *test_is; /* which pictures were chosen as the test part, in a few words; NULL: the
-                            set has such a part */
+    const char *test_is;  /* which pictures were chosen as the test part, in a few words; NULL: the
+                             set has such a part */
+    vit_copy_list copies; /* pictures that were left out as copies of test pictures; and all others,
+                             if they were listed (datasets/duplicates.h) */
     char *notes[VIT_MAX_NOTES]; /* for the user, one sentence each */
     size_t note_count;
 } vit_dataset;
@@ -132,14 +154,16 @@ typedef struct vit_dataset_options {
                                NULL: always the validation pictures */
     /* Vocabularies of a model, for tables of texts; NULL: they are made of the training texts. */
     const vit_vocabulary *source_vocabulary, *target_vocabulary;
-    bool finds_copies;          /* copies among the training pictures are looked for, and noted:
-                                   vit_records' copies */
-    bool empty_classes;         /* classes may have no training picture */
-    bool splits_are_classes;    /* classes may be called train, val or test, as parts are */
-    const char *class_column;   /* the column of a table of pictures that names the classes; NULL:
-                                   chosen by its name (docs/data.md). ARGUMENT for other data */
-    bool learns;                /* the test part is learnt from, where `trained_on` makes all
-                                   pictures of it: its classes are checked as in a training part */
+    bool finds_copies;        /* copies among the training pictures are looked for, and noted:
+                                 vit_records' copies */
+    bool empty_classes;       /* classes may have no training picture */
+    bool splits_are_classes;   /* classes may be called train, val or test, as parts are */
+    const char *class_column; /* the column of a table of pictures that names the classes; NULL:
+                                 chosen by its name (docs/data.md). ARGUMENT for other data */
+    const char *exclude, *relabel; /* lists of pictures (datasets/corrections.h), or NULL. ARGUMENT
+                                      for data that are no pictures in files */
+    bool learns;                   /* the test part is learnt from, where `trained_on` makes all
+                                      pictures of it: its classes are checked as in a training part */
     bool multi_label;           /* a picture of a table may have several classes, or none, and those
                                    of folders have one each: vit_records_list_classes. ARGUMENT for
                                    other data */

@@ -295,9 +295,15 @@ static vit_status explain_packed(vit_status status, const char *directory, vit_e
     return status;
 }
 
-/* ARGUMENT if a column is named, and the data are no table of pictures. */
-static vit_status refuse_column(const char *data, const vit_dataset_options *options,
-                                vit_error *error) {
+/* ARGUMENT if a column is named, and the data are no table of pictures, or a list of pictures, and
+ * these are in no files. */
+static vit_status refuse_unfit(const char *data, const vit_dataset_options *options,
+                               vit_error *error) {
+    if (options->exclude || options->relabel)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "%s: its pictures are in no files of their own, so that %s can name none: "
+                        "leave the list out",
+                        data, options->exclude ? options->exclude : options->relabel);
     if (!options->class_column) return VIT_OK;
     return vit_fail(
         error, VIT_ERROR_ARGUMENT,
@@ -321,7 +327,9 @@ static vit_status open_directory(vit_dataset *out, const char *path, const char 
              !vit_listed_is(&directory))
         status = refuse_boxes(&directory, error);
     if (status == VIT_OK && !inner && reader && reader != &vit_reader_folder)
-        status = refuse_column(path, options, error);
+        status = reader == &vit_reader_shards && !options->class_column
+                     ? VIT_OK
+                     : refuse_unfit(path, options, error);
     if (status == VIT_OK && !inner)
         status = reader && !(chosen && reader == &vit_reader_folder)
                      ? reader->read(out, &directory, options, error)
@@ -428,7 +436,7 @@ static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset
     if (!is_directory && !is_known &&
         (vit_numpy_is(data) || vit_strips_is(data) || vit_medley_is(data) || vit_numbers_is(data) ||
          vit_digits_is(data)) &&
-        (status = refuse_column(data, options, error)) != VIT_OK)
+        (status = refuse_unfit(data, options, error)) != VIT_OK)
         return status;
     if (is_directory)
         status = open_directory(out, data, NULL, options, error);
@@ -485,8 +493,8 @@ vit_status vit_dataset_open(vit_dataset *out, const char *data, const vit_datase
     vit_error own; /* readers look at what they failed for */
     if (!error) error = &own;
     *out = (vit_dataset){0};
-    if (options->arrays && options->class_column)
-        return refuse_column(data ? data : "arrays", options, error);
+    if (options->arrays && (options->class_column || options->exclude || options->relabel))
+        return refuse_unfit(data ? data : "arrays", options, error);
     if (options->arrays) {
         const vit_status status =
             vit_arrays_open(out, data ? data : "arrays", options->arrays, options, error);
@@ -496,6 +504,10 @@ vit_status vit_dataset_open(vit_dataset *out, const char *data, const vit_datase
     if (!data) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data set is named");
     if (vit_path_look(data) != VIT_PATH_NONE || !strchr(data, '+'))
         return open_one(out, data, options, error);
+    if (options->exclude || options->relabel)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "%s: lists of pictures (%s) are for one set, not for several", data,
+                        options->exclude ? options->exclude : options->relabel);
     char *names = vit_strdup(data);
     if (!names) return vit_fail_memory(error, "a name", strlen(data));
     const vit_status status = open_several(out, names, options, error);

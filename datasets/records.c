@@ -1,5 +1,6 @@
 /* Records, which are in memory, are read from files when they are used, or are drawn; and what
  * readers share. */
+#include "datasets/duplicates.h"
 #include "datasets/reader.h"
 #include "vit/base/sys.h"
 #include "vit/image/likeness.h"
@@ -270,6 +271,7 @@ void vit_dataset_close(vit_dataset *dataset) {
     vit_free(dataset->joined);
     vit_free(dataset->label_memory);
     vit_free(dataset->class_source);
+    vit_copy_list_free(&dataset->copies);
     vit_vocabulary_free(&dataset->source_vocabulary);
     vit_vocabulary_free(&dataset->target_vocabulary);
     for (size_t i = 0; i < dataset->note_count; i++) vit_free(dataset->notes[i]);

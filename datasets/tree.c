@@ -80,8 +80,7 @@ static bool alike(const char *a, const char *b) {
     return equal;
 }
 
-/* *label: the class that a folder is of. */
-static bool find_class(const vit_tree *tree, const char *name, size_t *label) {
+bool vit_tree_find_class(const vit_tree *tree, const char *name, size_t *label) {
     if (among(name, tree->classes, tree->class_count, label)) return true;
     for (*label = 0; *label < tree->class_count; ++*label)
         if (alike(name, tree->classes[*label])) return true;
@@ -448,7 +447,7 @@ static vit_status scan_other(vit_tree *tree, vit_tree_part *part, const char *di
     size_t count, label;
     vit_status status = list_folders(&names, &count, tree, directory, error);
     for (size_t i = 0; i < count && status == VIT_OK; i++) {
-        if (!find_class(tree, names[i], &label))
+        if (!vit_tree_find_class(tree, names[i], &label))
             status =
                 vit_fail(error, VIT_ERROR_MISMATCH,
                          "%s: its folder %s is no class of the training part: move it out of the "

@@ -19,14 +19,15 @@ typedef struct vit_tree_file {
     char *classes;       /* of a table of several classes: all names, joined by semicolons; owned */
     uint32_t *class_ids; /* their numbers, ascending; `label` is the first, or 0; owned */
     size_t class_id_count;
-    bool is_held_back;    /* it was in a training folder and is held back for the test */
-    bool is_copy;         /* of a test picture: it is left out of the training */
-    size_t position;      /* among the files of the training folders */
-    char *problem;        /* a sentence that says why it is left out, or NULL */
-    vit_status status;    /* of reading the file */
-    size_t width, height; /* by the file's header */
-    uint8_t digest[32];   /* SHA-256 of its bytes, if the checksum of the set needs it */
-    vit_place place;      /* of a tree in shards */
+    bool is_held_back;               /* it was in a training folder and is held back for the test */
+    bool is_copy;                    /* of a test picture: it is left out of the training */
+    bool is_left_out, is_relabelled; /* by a list of corrections */
+    size_t position;                 /* among the files of the training folders */
+    char *problem;                   /* a sentence that says why it is left out, or NULL */
+    vit_status status;               /* of reading the file */
+    size_t width, height;            /* by the file's header */
+    uint8_t digest[32];              /* SHA-256 of its bytes, if the checksum of the set needs it */
+    vit_place place;                 /* of a tree in shards */
 } vit_tree_file;
 
 typedef struct vit_tree_part {
@@ -74,6 +75,9 @@ vit_tree_kind vit_tree_kind_within(bool *several, const char *name);
 /* Adds a file; problem: why it is left out, or NULL. Owns `path` from now on. */
 vit_status vit_tree_add(vit_tree_part *part, char *path, size_t name, size_t label,
                         const char *problem, vit_error *error);
+
+/* Whether there is a class of this name, in any of Unicode's forms; *label: which. */
+bool vit_tree_find_class(const vit_tree *tree, const char *name, size_t *label);
 
 /* Moves a share of the training files of each class to the test part. */
 vit_status vit_tree_share_out(vit_tree *tree, vit_error *error);

@@ -35,6 +35,7 @@ static void find_inner(inner *of, const vit_tree_part *part) {
     size_t last_length = 0, length = 0;
     for (size_t i = 0; i < part->count; i++) {
         inner *in = &of[part->files[i].label];
+        if (part->files[i].is_relabelled) continue;
         const char *folder = folder_of(&part->files[i], &length);
         const bool is_new = i == 0 || part->files[i].label != part->files[i - 1].label ||
                             !is_same(folder, length, last, last_length);

@@ -5,6 +5,7 @@
  * prepared. So pictures that cannot be read are known before a training is planned. Those that fit
  * the cache stay in memory; the others are read again at each use.
  */
+#include "datasets/corrections.h"
 #include "datasets/duplicates.h"
 #include "datasets/reader.h"
 #include "datasets/tree.h"
@@ -441,29 +442,80 @@ static void choose_again(vit_dataset *out, vit_tree *tree, const vit_dataset_opt
          &out->test.files->resident);
 }
 
+/* ---- corrections ---- */
+
+static bool is_kept(const vit_tree_file *file) {
+    return !file->is_left_out;
+}
+
+static const vit_tree_part *first_part(const vit_tree *tree) {
+    return tree->train.count > 0 ? &tree->train : tree->test.count > 0 ? &tree->test : &tree->val;
+}
+
+/* Leaves out and relabels what lists say. As with copies, which pictures are the test does not
+ * depend on it, nor does the checksum. */
+static vit_status correct(vit_dataset *out, vit_tree *tree, const char *path,
+                          const vit_dataset_options *o, vit_error *error) {
+    const unsigned all = VIT_PART_TRAIN | VIT_PART_VAL | VIT_PART_TEST;
+    const size_t row = out->height * out->width * out->channels;
+    vit_tree_part *const parts[] = {&tree->train, &tree->val, &tree->test};
+    vit_records *const records[] = {&out->train, &out->val, &out->test};
+    vit_corrections c;
+    if (!o->exclude && !o->relabel) return VIT_OK;
+    hash_part(out->checksum, first_part(tree), true);
+    vit_status status = vit_corrections_read(&c, o->exclude, o->relabel, error);
+    if (status == VIT_OK)
+        status =
+            vit_corrections_apply(&c, out, tree, path, ((o->need | o->want) & all) == all, error);
+    vit_corrections_free(&c);
+    for (size_t k = 0; k < 3 && status == VIT_OK; k++)
+        keep(is_kept, parts[k], records[k]->pixels, row, &records[k]->files->resident);
+    return status;
+}
+
+/* ---- copies of test pictures ---- */
+
 static bool is_no_copy(const vit_tree_file *file) {
     return !file->is_copy;
 }
 
 /* Marks the training pictures that are copies of test pictures, but not the last of a class: *count
  * of them. */
-static vit_status mark_copies(size_t *count, const vit_dataset *out, vit_tree *tree, int threads,
-                              vit_error *error) {
+static vit_status mark_copies(size_t *count, vit_copy *copies, const vit_dataset *out,
+                              vit_tree *tree, int threads, vit_error *error) {
     vit_tree_part *train = &tree->train;
     size_t *left = vit_alloc(tree->class_count, sizeof *left);
-    bool *copies = vit_alloc(train->count, sizeof *copies);
     vit_status status = VIT_OK;
-    if (!left || !copies) status = vit_fail_memory(error, "copies", train->count);
+    if (!left) status = vit_fail_memory(error, "copies", tree->class_count);
     if (status == VIT_OK) status = vit_duplicates_of_test(copies, out, threads, error);
     for (size_t i = 0; i < train->count && status == VIT_OK; i++) left[train->files[i].label]++;
     for (size_t i = 0; i < train->count && status == VIT_OK; i++) {
-        if (!copies[i] || left[train->files[i].label] == 1) continue;
+        if (copies[i].alike == VIT_ALIKE_NOT || left[train->files[i].label] == 1) continue;
         left[train->files[i].label]--;
         train->files[i].is_copy = true;
         ++*count;
     }
     vit_free(left);
-    vit_free(copies);
+    return status;
+}
+
+/* out->copies = the training pictures that are left out as copies of test pictures. */
+static vit_status list_copies(vit_dataset *out, const vit_tree *tree, const vit_copy *copies,
+                              vit_error *error) {
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < tree->train.count && status == VIT_OK; i++) {
+        const vit_tree_file *file = &tree->train.files[i];
+        if (!file->is_copy) continue;
+        const vit_tree_file *of = &tree->test.files[copies[i].second];
+        const vit_listed_copy row = {.picture = file->path,
+                                     .copy_of = of->path,
+                                     .label = file->label,
+                                     .of_label = of->label,
+                                     .split = "left out",
+                                     .of_split = "test",
+                                     .alike = copies[i].alike};
+        status = vit_copy_list_add(&out->copies, &row, error);
+    }
     return status;
 }
 
@@ -475,13 +527,18 @@ static vit_status leave_copies_out(vit_dataset *out, vit_tree *tree, int threads
     vit_tree_part *train = &tree->train;
     const size_t row = out->height * out->width * out->channels;
     size_t count = 0, example = 0;
+    vit_copy *copies = vit_alloc(train->count, sizeof *copies);
+    if (!copies) return vit_fail_memory(error, "copies", train->count * sizeof *copies);
     out->train.count = train->count; /* records are handed over later */
     out->test.count = tree->test.count;
-    vit_status status = mark_copies(&count, out, tree, threads, error);
+    vit_status status = mark_copies(&count, copies, out, tree, threads, error);
     out->train.count = out->test.count = 0;
-    if (status != VIT_OK || count == 0 || 2 * count > train->count) return status;
+    const bool leaves_out = count > 0 && 2 * count <= train->count;
+    if (status == VIT_OK && leaves_out) status = list_copies(out, tree, copies, error);
+    vit_free(copies);
+    if (status != VIT_OK || !leaves_out) return status;
     while (!train->files[example].is_copy) example++;
-    hash_part(out->checksum, train, true);
+    if (!out->checksum[0]) hash_part(out->checksum, train, true);
     status = vit_dataset_note(
         out, error, "left out of the training: %zu picture%s of test pictures, such as %s", count,
         count == 1 ? " that is a copy" : "s that are copies", train->files[example].path);
@@ -508,6 +565,7 @@ static vit_status read_parts(vit_dataset *out, vit_tree *tree, left_out *l, cons
     if (status == VIT_OK)
         status = prepare_part(&out->test, out, tree, &tree->test, &cache, l, o->threads, error);
     if (status == VIT_OK) choose_again(out, tree, o);
+    if (status == VIT_OK) status = correct(out, tree, path, o, error);
     if (status == VIT_OK && tree->is_shared_out && tree->train.count > 0 && tree->test.count > 0 &&
         !out->test_is)
         status = leave_copies_out(out, tree, o->threads, error);
@@ -517,9 +575,7 @@ static vit_status read_parts(vit_dataset *out, vit_tree *tree, left_out *l, cons
 
 static vit_status finish(vit_dataset *out, vit_tree *tree, left_out *l, const char *path,
                          bool multi_label, vit_error *error) {
-    const vit_tree_part *first = tree->train.count > 0  ? &tree->train
-                                 : tree->test.count > 0 ? &tree->test
-                                                        : &tree->val;
+    const vit_tree_part *first = first_part(tree);
     if (!out->checksum[0]) hash_part(out->checksum, first, true);
     const bool in_shards = tree->shards;
     vit_status status = note_source(out, tree, error);

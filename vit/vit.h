@@ -363,8 +363,9 @@ typedef struct vit_evaluated {
 } vit_evaluated;
 
 typedef struct vit_evaluate_options {
-    const char *data, *class_column; /* as in vit_train_options */
-    const vit_arrays *arrays;        /* in place of it; `data` is then a title, or NULL */
+    /* as in vit_train_options; near_duplicates: of the answered pictures and the training part */
+    const char *data, *class_column, *exclude, *relabel, *near_duplicates;
+    const vit_arrays *arrays; /* in place of it; `data` is then a title, or NULL */
     vit_split split;
     size_t batch;    /* pictures computed at a time; 0: chosen automatically; changes no result */
     int threads;     /* 0: OMP_NUM_THREADS where it is set, else as many as the process may use */
@@ -484,8 +485,13 @@ typedef struct vit_train_options {
     const char *data; /* a directory, FILE.npz, or a known name: "mnist", ... (docs/data.md) */
     const vit_arrays *arrays; /* in place of it; `data` is then a title, or NULL */
     const char
-        *class_column;      /* of a table: that of its classes; NULL: by its name (docs/data.md) */
-    const char *preset;     /* a preset's name or JSON file; NULL: chosen to suit the data */
+        *class_column; /* of a table: that of its classes; NULL: by its name (docs/data.md) */
+    /* tables of pictures (docs/data.md, "Corrections"): those that are left out, and those that
+     * have another class than the data say; or NULL. The pictures of the data must be in files */
+    const char *exclude, *relabel;
+    const char *near_duplicates; /* a table (CSV) of copies among the pictures of the data, which is
+                                    written (docs/data.md, "Copies"); or NULL */
+    const char *preset;          /* a preset's name or JSON file; NULL: chosen to suit the data */
     const char *const *set; /* [set_count] "KEY=VALUE" for keys of docs/presets.md: these replace
                                the preset's values; may be NULL */
     size_t set_count;

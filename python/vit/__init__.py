@@ -355,18 +355,20 @@ def _takes(model: Any, note: Any) -> None:
 def evaluate(model: Model, data: Union[str, os.PathLike, None] = None, split: str = "test",
              note: Optional[Callable[[str], Any]] = None, *,
              images: Optional[np.ndarray] = None, labels: Optional[np.ndarray] = None,
-             class_column: Optional[str] = None) -> Evaluation:
+             class_column: Optional[str] = None, exclude: Union[str, os.PathLike, None] = None,
+             relabel: Union[str, os.PathLike, None] = None) -> Evaluation:
     """Accuracy and loss on a data set: a directory, a file of arrays or a known name; or on
     `images`, uint8 [N, H, W] or [N, H, W, C], and their `labels`. `split`, of data: "test", "train"
     or "val"; `note` is called with what a person should know about the data. class_column: the
-    column of a table that names the classes; None: chosen by its name (docs/data.md)."""
+    column of a table that names the classes; None: chosen by its name (docs/data.md). exclude,
+    relabel: tables of pictures that are left out, or have another class."""
     _takes(model, note)
     part = _source(data, images, labels)
     arrays = None if part is None else ctypes.pointer(_arrays(test=part))
     told = _api.vit_note(lambda text, _: note(text.decode(errors="replace")) if note else None)
     options = _options(_api.vit_evaluate_options, data=data, arrays=arrays, note=told,
-                       threads=model._threads, class_column=class_column,
-                       split=_choose(_SPLITS, split, "split"), precision=model._precision)
+                       threads=model._threads, class_column=class_column, exclude=exclude,
+                       relabel=relabel, split=_choose(_SPLITS, split, "split"), precision=model._precision)
     result, error = _api.vit_evaluation(), _api.vit_error()
     _check(_lib.vit_evaluate(model._model, options, result, error), error)
     classes = result.classes
@@ -476,7 +478,8 @@ def train(data: Union[str, os.PathLike, None] = None, *,
 def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "ridge",
           views: int = 1, balance: bool = False, out: Union[str, os.PathLike, None] = None,
           backbone: Union[str, os.PathLike, None] = None, threads: int = 0,
-          class_column: Optional[str] = None,
+          class_column: Optional[str] = None, exclude: Union[str, os.PathLike, None] = None,
+          relabel: Union[str, os.PathLike, None] = None,
           lessons: Union[str, os.PathLike, None] = None) -> Model:
     """A model that knows `classes`, {"cat": [picture, ...], "dog": [...]}, where an array may be
     one picture or a stack as elsewhere, or a folder or data set by its path or name: the network of
@@ -484,7 +487,8 @@ def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "r
     "ridge" or "logistic"; views: of each picture, crops and mirrored ones, that are learnt from as
     well; balance: each class weighs the same; out: its model file; backbone: the file that `model` comes
     from, whose name and checksum `out` has in place of its weights; class_column: of a folder with
-    a table, the column that names the classes; lessons: a file that keeps what is learnt from, for
+    a table, the column that names the classes; exclude, relabel: tables of pictures that are left
+    out, or have another class; lessons: a file that keeps what is learnt from, for
     `reteach`: pictures are then paths.
 
     `learnt` of the model says how good it is, each picture being answered without itself:
@@ -496,7 +500,7 @@ def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "r
     network = model if isinstance(model, Model) else Model(model, threads=threads)
     teaching, error = ctypes.c_void_p(), _api.vit_error()
     options = _options(_api.vit_few_shot_options, head=head, views=views, balance=balance,
-                       threads=threads, class_column=class_column,
+                       threads=threads, class_column=class_column, exclude=exclude, relabel=relabel,
                        keep_lessons=lessons is not None)
     _check(_lib.vit_few_shot_new(teaching, network._model, options, error), error)
     try:

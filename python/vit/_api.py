@@ -221,6 +221,9 @@ class vit_evaluate_options(Structure):
     _fields_ = [
         ("data", c_char_p),
         ("class_column", c_char_p),
+        ("exclude", c_char_p),
+        ("relabel", c_char_p),
+        ("near_duplicates", c_char_p),
         ("arrays", POINTER(vit_arrays)),
         ("split", c_int),
         ("batch", c_size_t),
@@ -327,6 +330,9 @@ class vit_train_options(Structure):
         ("data", c_char_p),
         ("arrays", POINTER(vit_arrays)),
         ("class_column", c_char_p),
+        ("exclude", c_char_p),
+        ("relabel", c_char_p),
+        ("near_duplicates", c_char_p),
         ("preset", c_char_p),
         ("set", POINTER(c_char_p)),
         ("set_count", c_size_t),
@@ -548,6 +554,8 @@ class vit_few_shot_options(Structure):
     _fields_ = [
         ("head", c_char_p),
         ("class_column", c_char_p),
+        ("exclude", c_char_p),
+        ("relabel", c_char_p),
         ("empty_classes", c_bool),
         ("splits_are_classes", c_bool),
         ("balance", c_bool),

@@ -1,4 +1,5 @@
 /* vit_evaluate: how good a model's answers to labelled data are. */
+#include "datasets/duplicates.h"
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/order.h"
@@ -482,6 +483,8 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
                                    .preparation = &preparation,
                                    .trained_on = trained_on,
                                    .class_column = o->class_column,
+                                   .exclude = o->exclude,
+                                   .relabel = o->relabel,
                                    .multi_label = m->file.scoring == VIT_SCORING_SIGMOID,
                                    .unreadable =
                                        o->note && o->list_unreadable ? note_unreadable : NULL,
@@ -492,6 +495,36 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
     if (status == VIT_OK && !vit_config_has_decoder(c)) status = vit_dataset_need_classes(d, error);
     for (size_t i = 0; status == VIT_OK && o->note && i < d->note_count; i++)
         o->note(d->notes[i], o->user);
+    return status;
+}
+
+/* Copies among the answered pictures, and of them in the training part. They are looked for in
+ * pictures as the data would be prepared for a training: all models find the same ones. */
+static vit_status list_copies(const vit_dataset *answered, unsigned part,
+                              const vit_evaluate_options *o, const char *trained_on,
+                              vit_error *error) {
+    vit_dataset set;
+    vit_dataset_options options = {.need = part,
+                                   .want = answered->test_is ? part : part | VIT_PART_TRAIN,
+                                   .trained_on = trained_on,
+                                   .class_column = o->class_column,
+                                   .exclude = o->exclude,
+                                   .relabel = o->relabel,
+                                   .finds_copies = part & VIT_PART_TRAIN,
+                                   .empty_classes = true,
+                                   .splits_are_classes = true};
+    if (o->arrays || !answered->class_source)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "%s: copies are looked for in pictures that are files of their own: leave "
+                        "the table of near-duplicates out",
+                        answered->name);
+    vit_status status = vit_choose(&options.kernels, &options.threads, o->cpu, o->threads,
+                                   VIT_PRECISION_F32, VIT_BF16_ANY, error);
+    if (status == VIT_OK) status = vit_dataset_open(&set, o->data, &options, error);
+    if (status != VIT_OK) return status;
+    status = vit_duplicates_save(o->near_duplicates, &set, options.threads, error);
+    if (status == VIT_OK && o->note) o->note(set.notes[set.note_count - 1], o->user);
+    vit_dataset_close(&set);
     return status;
 }
 
@@ -525,6 +558,8 @@ vit_status vit_evaluate_with(const vit_model *m, const vit_evaluate_options *opt
                         o->data ? o->data : "the pictures");
     vit_status status = training_of(&before, m, error);
     if (status == VIT_OK) status = open_data(&data, m, parts[o->split], o, before.checksums, error);
+    if (status == VIT_OK && o->near_duplicates && vit_cluster_rank(o->cluster) == 0)
+        status = list_copies(&data, parts[o->split], o, before.checksums, error);
     status = vit_cluster_agree(o->cluster, status, error);
     if (status == VIT_OK) {
         result->confusion = vit_alloc(classes, classes * sizeof *result->confusion);

@@ -53,6 +53,11 @@ static vit_status choose(vit_few_shot *t, const vit_few_shot_options *o, vit_err
     return VIT_OK;
 }
 
+static vit_status copy_name(char **out, const char *name, vit_error *error) {
+    *out = name ? vit_strdup(name) : NULL;
+    return *out || !name ? VIT_OK : vit_fail_memory(error, "a name", strlen(name));
+}
+
 vit_status vit_few_shot_new(vit_few_shot **out, const vit_model *backbone,
                             const vit_few_shot_options *options, vit_error *error) {
     VIT_ENTRY;
@@ -66,8 +71,9 @@ vit_status vit_few_shot_new(vit_few_shot **out, const vit_model *backbone,
     t->backbone = backbone;
     t->width = vit_config_features(&backbone->file.config);
     status = choose(t, o, error);
-    if (status == VIT_OK && o->class_column && !(t->class_column = vit_strdup(o->class_column)))
-        status = vit_fail_memory(error, "a name", strlen(o->class_column));
+    if (status == VIT_OK) status = copy_name(&t->class_column, o->class_column, error);
+    if (status == VIT_OK) status = copy_name(&t->exclude, o->exclude, error);
+    if (status == VIT_OK) status = copy_name(&t->relabel, o->relabel, error);
     if (status == VIT_OK) status = vit_session_new(&t->session, backbone, &running, error);
     if (status == VIT_OK) {
         t->network = *t->session->network;
@@ -94,8 +100,9 @@ void vit_few_shot_free(vit_few_shot *t) {
     if (!t) return;
     for (size_t i = 0; i < t->count; i++) clear_picture(&t->pictures[i]);
     for (size_t i = 0; i < t->class_count; i++) vit_free(t->classes[i]);
-    void *const memory[] = {t->classes, t->pictures, t->labels,      t->features,    t->units,
-                            t->test,    t->json,     t->test_labels, t->class_column};
+    void *const memory[] = {t->classes,      t->pictures, t->labels, t->features,
+                            t->units,        t->test,     t->json,   t->test_labels,
+                            t->class_column, t->exclude,  t->relabel};
     for (size_t i = 0; i < VIT_COUNT(memory); i++) vit_free(memory[i]);
     vit_solution_free(&t->solution);
     vit_copies_free(&t->copies);

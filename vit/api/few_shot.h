@@ -37,7 +37,7 @@ struct vit_few_shot {
     bool balance, keep_direction, hold_out, no_curve, keep_lessons;
     vit_precision precision;
     bool empty_classes, splits_are_classes;
-    char *class_column; /* or NULL */
+    char *class_column, *exclude, *relabel; /* or NULL */
     size_t most_pixels;
     vit_few_shot_callback *goes_on;
     void *user;
@@ -48,7 +48,8 @@ struct vit_few_shot {
     size_t *labels;               /* [count] */
     float *features;              /* [count][views][width] */
     size_t count, room;
-    float *units; /* [count][width] of length 1, of the pictures themselves; NULL: not yet */
+    float *units;       /* [count][width] of length 1, of the pictures themselves; NULL: not yet */
+    char corrected[65]; /* vit_dataset's of these data */
     char data[256], checksum[65]; /* of the data that were added; "": none */
     float *test; /* [test_count][width] features of the test pictures; NULL: none */
     size_t *test_labels, test_count;

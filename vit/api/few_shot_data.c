@@ -95,6 +95,8 @@ static vit_status open_parts(opened *o, const vit_few_shot *t, const char *data,
                                    .preparation = &preparation,
                                    .trained_on = "",
                                    .class_column = t->class_column,
+                                   .exclude = t->exclude,
+                                   .relabel = t->relabel,
                                    .learns = true,
                                    .empty_classes = t->empty_classes,
                                    .splits_are_classes = t->splits_are_classes,
@@ -109,6 +111,8 @@ static vit_status open_parts(opened *o, const vit_few_shot *t, const char *data,
     }
     options.need = options.want = VIT_PART_TRAIN;
     if (t->hold_out) options.want |= VIT_PART_TEST;
+    /* A list of corrections that was refused is refused again, whichever part it names. */
+    if (t->exclude || t->relabel) options.want |= VIT_PART_TEST | VIT_PART_VAL;
     options.trained_on = NULL;
     status = vit_dataset_open(&o->train, data, &options, error);
     o->lessons = &o->train;
@@ -219,6 +223,7 @@ vit_status vit_few_shot_add_data(vit_few_shot *t, const char *data, const vit_ar
     if (status == VIT_OK) {
         snprintf(t->data, sizeof t->data, "%s", o.lessons->name);
         snprintf(t->checksum, sizeof t->checksum, "%s", o.lessons->checksum);
+        memcpy(t->corrected, o.lessons->corrected, sizeof t->corrected);
     }
     vit_few_shot_changed(t);
     vit_dataset_close(&o.test);

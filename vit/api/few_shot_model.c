@@ -18,6 +18,7 @@ static char *write_recipe(const vit_few_shot *t) {
     vit_json_text(&json, "head", t->solver->name);
     if (t->data[0]) vit_json_text(&json, "data", t->data);
     if (t->checksum[0]) vit_json_text(&json, "taught_sha256", t->checksum);
+    if (t->corrected[0]) vit_json_text(&json, "corrected_sha256", t->corrected);
     vit_json_count(&json, "pictures", t->learnt.pictures);
     vit_json_count(&json, "views", t->views);
     vit_json_bool(&json, "balance", t->balance);

@@ -5,21 +5,22 @@
 #include "vit/base/sys.h"
 #include "vit/cli/parts/confusion.h"
 #include "vit/cli/parts/coverage.h"
-#include "vit/cli/parts/csv_out.h"
 #include "vit/cli/parts/evaluation_page.h"
 #include "vit/cli/parts/few_shot.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/program.h"
 #include "vit/cli/parts/results.h"
 #include "vit/cluster/cluster.h"
+#include "vit/formats/csv.h"
 #include "vit/formats/npy.h"
 #include "vit/texts.h"
 
 typedef struct settings {
     vit_model_choice from;
-    const char *data, *class_column, *predictions, *confusion_csv, *confusion_svg, *logits;
+    const char *data, *class_column, *exclude, *relabel, *predictions, *confusion_csv,
+        *confusion_svg, *logits;
     const char *calibrate;
-    const char *label_issues, *report;
+    const char *label_issues, *report, *near_duplicates;
     vit_coverage_choice sets;
     int split; /* vit_split */
     uint64_t batch, threads, knn;
@@ -43,6 +44,10 @@ static const vit_option options[] = {
     VIT_EXIF_OPTION(settings),
     {VIT_OPTION(TEXT, "data", data, "DATA"), .help = VIT_DATA_HELP},
     VIT_CLASS_COLUMN_OPTION(settings, class_column),
+    VIT_EXCLUDE_OPTION(settings, exclude),
+    {VIT_OPTION(TEXT, "relabel", relabel, "FILE.csv"),
+     .help = "give pictures the class in the columns picture and label\n"
+             "of this table (docs/data.md)"},
     {VIT_OPTION(CHOICE, "split", split, "test|train|val"),
      .help = "which of its pictures (default: test). For a folder\n"
              "without parts, test means those that the training\n"
@@ -70,6 +75,7 @@ static const vit_option options[] = {
      .help = "write a line for each picture: its file or number,\n"
              "the true class, the answer, and the probabilities of\n"
              "the answer and of the true class"},
+    VIT_NEAR_DUPLICATES_OPTION(settings, near_duplicates, ", and of\nthem in the training part"),
     {VIT_OPTION(TEXT, "label-issues", label_issues, "FILE.csv"),
      .help = "write the pictures whose label is likely wrong, by\n"
              "confident learning, the likeliest first\n"
@@ -229,6 +235,9 @@ static void on_note(const char *text, void *user) {
 static vit_evaluate_options options_for(const settings *s, const char *data, predictions *p) {
     return (vit_evaluate_options){.data = data,
                                   .class_column = s->class_column,
+                                  .exclude = s->exclude,
+                                  .relabel = s->relabel,
+                                  .near_duplicates = s->near_duplicates,
                                   .split = (vit_split)s->split,
                                   .batch = (size_t)s->batch,
                                   .threads = (int)s->threads,
@@ -369,6 +378,8 @@ static int answer(const settings *s, const vit_results *r, predictions *p) {
 static int probe(const settings *s) {
     const vit_probe_call call = {.data = s->data,
                                  .class_column = s->class_column,
+                                 .exclude = s->exclude,
+                                 .relabel = s->relabel,
                                  .name = s->from.name,
                                  .neighbours = (size_t)s->knn,
                                  .probe = s->probe,

@@ -271,7 +271,7 @@ static void add_precision(vit_string *text, vit_precision precision) {
 static void add_model(vit_string *text, const subject *s) {
     static const char *const sizes[] = {"image", "channels", "patch",   "dim", "depth",
                                         "heads", "mlp",      "classes", NULL};
-    static const char *const digests[] = {"data_sha256", "joined_sha256", NULL};
+    static const char *const digests[] = {"data_sha256", "corrected_sha256", "joined_sha256", NULL};
     const vit_model_info *m = &s->info;
     char number[32];
     if (s->texts.reads_pictures) {

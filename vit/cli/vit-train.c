@@ -35,6 +35,7 @@ static const vit_option options[] = {
     {VIT_OPTION(TEXT, "data", data, "DATA"), .help = VIT_DATA_HELP ";\n"
                                                                    "FIRST+SECOND trains on both"},
     VIT_CLASS_COLUMN_OPTION(settings, classes.class_column),
+    VIT_EXCLUDE_OPTION(settings, classes.exclude),
     {VIT_OPTION(SIZE, "size", size, "N|HxW"),
      .help = "resize the pictures of a folder to this, in pixels\n"
              "(default: by their sizes; with --init, the model's)"},
@@ -74,8 +75,11 @@ static const vit_option options[] = {
     {VIT_OPTION(LIST, "forget", forget, "NAME"),
      .help = "with --lessons: forget a picture, by NAME, CLASS/NAME or\n"
              "the SHA-256 of its file"},
-    {VIT_OPTION(LIST, "relabel", relabel, "NAME=CLASS"),
-     .help = "with --lessons: give a picture another class"},
+    {VIT_OPTION(LIST, "relabel", relabel, "FILE.csv"),
+     .help = "give pictures another class: a table with the columns\n"
+             "picture and label (docs/data.md); an empty label leaves\n"
+             "one out. With --lessons, without --data: NAME=CLASS, for\n"
+             "a picture"},
     {VIT_OPTION(LIST, "add", add, "CLASS=FILE"), .help = "with --lessons: add a picture"},
     {VIT_OPTION(TEXT, "out", out, "FILE"),
      .help = "the model (default: NAME.safetensors of preset or data)"},
@@ -177,6 +181,7 @@ static const vit_option options[] = {
     {VIT_OPTION(TEXT, "log", log, "FILE.jsonl"),
      .help = "write all events and notes there, one JSON object a\n"
              "line; with --resume they are appended"},
+    VIT_NEAR_DUPLICATES_OPTION(settings, near_duplicates, ", with their\nsplits and classes"),
     {VIT_OPTION(TEXT, "report", report, "FILE.html"),
      .help = "a page that shows the training: curves, confusion\n"
              "matrix, the pictures it gets most wrong, what to try\n"
@@ -250,6 +255,9 @@ static vit_train_options train_options(const settings *s, const key_values *sets
     return (vit_train_options){
         .data = s->data,
         .class_column = s->classes.class_column,
+        .exclude = s->classes.exclude,
+        .relabel = s->classes.relabel,
+        .near_duplicates = s->near_duplicates,
         .preset = s->preset,
         .set = sets->values,
         .set_count = sets->count,
@@ -508,6 +516,9 @@ int main(int argc, char **argv) {
                              "--lessons FILE, which --forget, --relabel and --add change, "
                              "is missing");
     if (!s.data && !s.lessons) return vit_say_usage(&command, "--data DATA is missing");
+    if (s.data && s.relabel.count > 1)
+        return vit_say_usage(&command, "--relabel: one FILE.csv with --data");
+    if (s.data && s.relabel.count == 1) s.classes.relabel = s.relabel.values[0];
     const char *option = option_as_key(&s);
     if (option)
         return vit_say_usage(&command, "--set %s: that is no key of presets but an option: --%s",

@@ -3,7 +3,7 @@
 #ifndef VIT_FORMATS_CSV_H
 #define VIT_FORMATS_CSV_H
 
-#include "vit/base/error.h"
+#include "vit/base/text.h"
 
 typedef struct vit_csv {
     char **fields; /* [count] of the row that was read last; they point into the text */
@@ -23,5 +23,21 @@ void vit_csv_start(vit_csv *csv, char *text, const char *name);
 vit_status vit_csv_next(vit_csv *csv, bool *more, vit_error *error);
 
 void vit_csv_clear(vit_csv *csv);
+
+/* ---- writing: rows end with a line feed ---- */
+
+/* Appends a text, but '?' for control characters and bytes that are no UTF-8. */
+void vit_csv_visible(vit_string *text, const char *field);
+
+/* Appends a field, as vit_csv_visible has it, in quotes if it contains a comma or a quote. */
+void vit_csv_field(vit_string *text, const char *field);
+
+/* Appends a path as it is, in quotes where RFC 4180 asks for them: it names its file when it is
+ * read back, also with line feeds in it, or bytes that are no UTF-8. */
+void vit_csv_path(vit_string *text, const char *path);
+
+/* IO unless FILE, the value of --OPTION, can be written: it must not exist, be empty, or begin with
+ * `head`, as a file that this program wrote before. */
+vit_status vit_csv_check(const char *file, const char *option, const char *head, vit_error *error);
 
 #endif

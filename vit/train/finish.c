@@ -22,6 +22,7 @@ char *vit_run_recipe(const vit_run *run, uint64_t steps) {
     vit_json_text(&json, "preset", run->preset.name);
     vit_json_text(&json, "data", run->data.name);
     vit_json_text(&json, "data_sha256", run->data.checksum);
+    if (run->data.corrected[0]) vit_json_text(&json, "corrected_sha256", run->data.corrected);
     if (run->data.joined) vit_json_text(&json, "joined_sha256", run->data.joined + 1);
     if (run->start.sha256[0]) vit_json_text(&json, "init_sha256", run->start.sha256);
     if (run->teacher.sha256[0]) vit_json_text(&json, "teacher_sha256", run->teacher.sha256);

@@ -28,7 +28,7 @@ static double mean_of(const vit_mean *mean) {
 
 vit_identity vit_run_identity(const vit_run *run) {
     return (vit_identity){.preset = &run->preset,
-                          .data = run->data.checksum,
+                          .data = VIT_DATASET_IDENTITY(&run->data),
                           .init = run->start.sha256,
                           .teacher = run->teacher.sha256,
                           .classes = {run->data.labels, run->data.classes},

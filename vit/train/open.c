@@ -1,6 +1,6 @@
 /* What a training needs before its first step: options that make sense, data, preset, trainer, and
  * the checkpoint it resumes from. */
-#include "datasets/dataset.h"
+#include "datasets/duplicates.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/train/measure/calibration.h"
@@ -67,6 +67,8 @@ static vit_status open_data(vit_run *run, vit_error *error) {
                                  .need = VIT_PART_TRAIN,
                                  .want = VIT_PART_TRAIN | VIT_PART_VAL | VIT_PART_TEST,
                                  .class_column = o->class_column,
+                                 .exclude = o->exclude,
+                                 .relabel = o->relabel,
                                  .finds_copies = true,
                                  .empty_classes = o->empty_classes,
                                  .splits_are_classes = o->splits_are_classes,
@@ -410,6 +412,8 @@ vit_status vit_run_open(vit_run *run, vit_error *error) {
     const vit_train_options *o = run->options;
     vit_status status = check_options(o, error);
     if (status == VIT_OK) status = open_data(run, error);
+    if (status == VIT_OK && o->near_duplicates && vit_run_writes(run))
+        status = vit_duplicates_save(o->near_duplicates, &run->data, run->threads, error);
     const bool is_text = run->data.target_vocabulary.count > 0;
     const char *preset = o->preset || !o->init || is_text ? o->preset : PRESET_OF_INIT;
     if (status == VIT_OK) status = choose_preset(run, preset, error);

@@ -46,7 +46,7 @@ static vit_status write_facts(vit_string *t, const vit_run *run, vit_error *erro
         [VERSION] = VIT_VERSION,
         [NETWORK] = network,
         [RECIPE] = recipe,
-        [DATA] = run->data.checksum,
+        [DATA] = VIT_DATASET_IDENTITY(&run->data),
         [INIT] = run->start.sha256,
         [TEACHER] = run->teacher.sha256,
         [LENGTH] = length,

@@ -1,7 +1,7 @@
 #include "vit/cli/parts/answers.h"
 
 #include "vit/base/size.h"
-#include "vit/cli/parts/csv_out.h"
+#include "vit/formats/csv.h"
 
 /* ---- text ---- */
 

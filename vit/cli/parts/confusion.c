@@ -6,8 +6,8 @@
 
 #include "vit/base/size.h"
 #include "vit/base/text.h"
-#include "vit/cli/parts/csv_out.h"
 #include "vit/cli/parts/program.h"
+#include "vit/formats/csv.h"
 #include "vit/formats/page.h"
 
 const char vit_confusion_csv_head[] = "label/answer";

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
+#include "vit/formats/copy_table.h"
+#include "vit/formats/csv.h"
 
 static const char *percent(char text[32], double share) {
     return vit_format_fixed(text, 100 * share, 1);
@@ -48,6 +50,23 @@ static void add_suspects(vit_string *t, const vit_few_shot *teaching,
     }
 }
 
+/* The table of copies: all pairs among the pictures that the head was computed from. */
+static vit_status write_copies(const char *path, const vit_few_shot *t, vit_error *error) {
+    vit_string text = {0};
+    vit_string_add(&text, "%s", vit_copy_table_head);
+    for (size_t i = 0;; i++) {
+        const vit_near_duplicate c = vit_few_shot_duplicate(t, i);
+        if (!c.alike) break;
+        const vit_few_shot_picture lessons[] = {vit_few_shot_at(t, c.second), vit_few_shot_at(t, c.first)};
+        vit_copy_side sides[2];
+        for (int k = 0; k < 2; k++)
+            sides[k] = (vit_copy_side){lessons[k].name ? lessons[k].name : "", "train",
+                                       vit_few_shot_class(t, lessons[k].label)};
+        vit_copy_table_add(&text, &sides[0], &sides[1], c.alike);
+    }
+    return vit_write_text(path, &text, error);
+}
+
 /* Copies: how many, and all those whose classes differ. */
 static void add_copies(vit_string *t, const vit_few_shot *teaching, const vit_few_shot_result *l) {
     const vit_near_duplicate example = vit_few_shot_duplicate(teaching, 0);
@@ -57,7 +76,8 @@ static void add_copies(vit_string *t, const vit_few_shot *teaching, const vit_fe
     add_picture(t, teaching, example.second);
     vit_string_add(t, " (%s) of ", example.alike);
     add_picture(t, teaching, example.first);
-    vit_string_add(t, ": copies were left out together; --json lists them all\n");
+    vit_string_add(t,
+                   ": copies were left out together; --near-duplicates FILE.csv lists them all\n");
     if (l->contradictions > 0) vit_string_add(t, "the same picture in two classes:\n");
     for (size_t i = 0;; i++) {
         const vit_near_duplicate c = vit_few_shot_duplicate(teaching, i);
@@ -235,16 +255,20 @@ static vit_status teach(const vit_command *command, const vit_few_shot_call *c, 
                                        .cpu = vit_chosen_cpu(),
                                        .threads = c->threads};
     const vit_few_shot_options options = {.head = c->head,
-                                          .class_column = c->classes.class_column,
-                                          .empty_classes = c->classes.empty_classes,
-                                          .splits_are_classes = c->classes.splits_are_classes,
-                                          .balance = c->balance,
-                                          .keep_lessons = c->lessons != NULL,
-                                          .views = c->views,
-                                          .threads = c->threads,
-                                          .cpu = vit_chosen_cpu()};
+                                       .class_column = c->classes.class_column,
+                                       .exclude = c->classes.exclude,
+                                       .relabel = c->classes.relabel,
+                                       .empty_classes = c->classes.empty_classes,
+                                       .splits_are_classes = c->classes.splits_are_classes,
+                                       .balance = c->balance,
+                                       .keep_lessons = c->lessons != NULL,
+                                       .views = c->views,
+                                       .threads = c->threads,
+                                       .cpu = vit_chosen_cpu()};
     *tested = (vit_tested){0};
     vit_status status = check_out(c, error);
+    if (status == VIT_OK && c->near_duplicates)
+        status = vit_csv_check(c->near_duplicates, "near-duplicates", vit_copy_table_head, error);
     if (status == VIT_OK) status = vit_model_load_with(model, c->init, &opening, error);
     if (status == VIT_OK) status = vit_few_shot_new(t, *model, &options, error);
     if (status == VIT_OK)
@@ -253,6 +277,8 @@ static vit_status teach(const vit_command *command, const vit_few_shot_call *c, 
                     : change_lessons(command, c, *t, error);
     if (status == VIT_OK) status = vit_few_shot_learn(*t, learnt, error);
     if (status == VIT_OK) status = save(c, *t, error);
+    if (status == VIT_OK && c->near_duplicates)
+        status = write_copies(c->near_duplicates, *t, error);
     if (status == VIT_OK && c->report) status = vit_few_shot_report(*t, c->report, error);
     if (status == VIT_OK && vit_few_shot_test(*t, 0, tested, NULL) != VIT_OK)
         *tested = (vit_tested){0}; /* the data have no test part */
@@ -326,13 +352,15 @@ static bool print_probe(const vit_command *command, const vit_probe_call *c, con
 
 int vit_probe_model(const vit_command *command, const vit_model *model, const vit_probe_call *c) {
     const vit_few_shot_options options = {.head = "logistic",
-                                          .class_column = c->class_column,
-                                          .hold_out = true,
-                                          .no_curve = true,
-                                          .threads = c->threads,
-                                          .cpu = vit_chosen_cpu(),
-                                          .precision = c->precision,
-                                          .bf16 = c->bf16};
+                                       .class_column = c->class_column,
+                                       .exclude = c->exclude,
+                                       .relabel = c->relabel,
+                                       .hold_out = true,
+                                       .no_curve = true,
+                                       .threads = c->threads,
+                                       .cpu = vit_chosen_cpu(),
+                                       .precision = c->precision,
+                                       .bf16 = c->bf16};
     vit_few_shot *t = NULL;
     vit_tested knn = {0}, probe = {0};
     vit_few_shot_result learnt = {0};

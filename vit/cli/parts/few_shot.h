@@ -7,9 +7,9 @@
 #include "vit/few_shot.h"
 
 typedef struct vit_few_shot_call {
-    const char *data, *init, *config, *head; /* init: a model's path; head: as vit_few_shot_options
-                                                has it */
-    const char *out, *report;                /* report: NULL: none */
+    const char *data, *init, *config, *head; /* init: a model's path; head: as vit_few_shot_options has
+                                                it */
+    const char *out, *report, *near_duplicates; /* the last two: NULL: none */
     vit_class_choice classes;
     vit_size size;
     size_t views;
@@ -27,7 +27,7 @@ int vit_few_shot_make(const vit_command *command, const vit_few_shot_call *call)
 /* For vit-evaluate: accuracy on the test part of features of a model's network alone, by the
  * neighbours' vote (k > 0), and by a logistic regression on the training part (probe). */
 typedef struct vit_probe_call {
-    const char *data, *name, *class_column;
+    const char *data, *name, *class_column, *exclude, *relabel;
     size_t neighbours;
     bool probe, json;
     int threads;

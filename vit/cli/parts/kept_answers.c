@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
-#include "vit/cli/parts/csv_out.h"
 #include "vit/few_shot.h"
+#include "vit/formats/csv.h"
 #include "vit/formats/json.h"
 
 const char vit_issues_head[] = "file,index,label,likely_label,self_confidence,normalized_margin\n";
@@ -45,16 +45,18 @@ static vit_few_shot_options options_of(const vit_model *model, const vit_evaluat
     json_t *recipe = json_loads(vit_model_describe(model).recipe, 0, NULL);
     const char *head = json_string_value(json_object_get(recipe, "head"));
     const json_int_t views = json_integer_value(json_object_get(recipe, "views"));
-    const vit_few_shot_options options = {
-        .head = head && strcmp(head, "logistic") == 0 ? "logistic" : "ridge",
-        .balance = json_is_true(json_object_get(recipe, "balance")),
-        .views = views > 0 ? (size_t)views : 1,
-        .no_curve = true,
-        .class_column = o->class_column,
-        .threads = o->threads,
-        .cpu = o->cpu,
-        .precision = o->precision,
-        .bf16 = o->bf16};
+    const vit_few_shot_options options = {.head = head && strcmp(head, "logistic") == 0 ? "logistic"
+                                                                                     : "ridge",
+                                       .balance = json_is_true(json_object_get(recipe, "balance")),
+                                       .views = views > 0 ? (size_t)views : 1,
+                                       .no_curve = true,
+                                       .class_column = o->class_column,
+                                       .exclude = o->exclude,
+                                       .relabel = o->relabel,
+                                       .threads = o->threads,
+                                       .cpu = o->cpu,
+                                       .precision = o->precision,
+                                       .bf16 = o->bf16};
     json_decref(recipe);
     return options;
 }

@@ -15,6 +15,7 @@
 #include "vit/base/sys.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cluster/cluster.h"
+#include "vit/formats/csv.h"
 
 const char *const vit_orientation_names[] = {[VIT_ORIENTATION_MODEL] = "model",
                                              [VIT_ORIENTATION_EXIF] = "exif",
@@ -39,16 +40,7 @@ static void occupy_standard_streams(void) {
 
 void vit_string_add_visible(vit_string *t, const char *text, size_t width) {
     size_t columns = vit_display_columns(text);
-    while (*text != '\0') {
-        const unsigned char *c = (const unsigned char *)text;
-        const bool control = c[0] < 0x20 || c[0] == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0);
-        size_t length = vit_utf8_length(text);
-        if (length == 0 || control)
-            vit_string_add_bytes(t, "?", 1);
-        else
-            vit_string_add_bytes(t, text, length);
-        text += length > 0 ? length : 1;
-    }
+    vit_csv_visible(t, text);
     vit_string_add(t, "%*s", columns < width ? (int)(width - columns) : 0, "");
 }
 

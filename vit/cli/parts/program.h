@@ -119,7 +119,7 @@ void vit_say_precision(const vit_command *command, const vit_model_choice *from,
 /* The help of --data. */
 /* How the classes of data are chosen, and which are allowed. */
 typedef struct vit_class_choice {
-    const char *class_column;
+    const char *class_column, *exclude, *relabel;
     bool empty_classes, splits_are_classes;
 } vit_class_choice;
 #define VIT_CLASS_COLUMN_OPTION(settings, member)                           \
@@ -127,6 +127,18 @@ typedef struct vit_class_choice {
         VIT_OPTION(TEXT, "class-column", member, "NAME"),                   \
             .help = "of a table of pictures: the column with the classes\n" \
                     "(default: by its name, as label; docs/data.md)"        \
+    }
+#define VIT_EXCLUDE_OPTION(settings, member)                                 \
+    {                                                                        \
+        VIT_OPTION(TEXT, "exclude", member, "FILE.csv"),                     \
+            .help = "leave out the pictures in the column picture of this\n" \
+                    "table, as --label-issues writes one"                    \
+    }
+#define VIT_NEAR_DUPLICATES_OPTION(settings, member, rest)                       \
+    {                                                                            \
+        VIT_OPTION(TEXT, "near-duplicates", member, "FILE.csv"),                 \
+            .help = "write a table of the copies among the pictures, the same\n" \
+                    "file, saved again, mirrored or cropped" rest                \
     }
 /* Two rows, of a vit_class_choice `classes`. */
 #define VIT_CLASS_OPTIONS(settings)                                                               \

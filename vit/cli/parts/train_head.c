@@ -56,20 +56,21 @@ static const char *option_of_trainings(const vit_train_settings *s) {
 }
 
 bool vit_changes_lessons(const vit_train_settings *s) {
-    return s->forget.count + s->relabel.count + s->add.count > 0;
+    return s->forget.count + s->add.count + (s->data ? 0 : s->relabel.count) > 0;
 }
 
 /* What is wrong with the options beside --lessons; NULL: nothing. */
 static const char *lessons_fault(const vit_train_settings *s) {
     if (s->data && vit_changes_lessons(s))
-        return "--forget, --relabel and --add change lessons that are kept: without --data";
+        return "--forget and --add change lessons that are kept: without --data";
     if (s->data)
         return s->views > 1 ? "--lessons: lessons are kept without --augmented-views" : NULL;
     if (s->head != HEAD_TRAINED || s->keys.count > 0 || s->views > 0)
         return "--head, --balance and --augmented-views are as the lessons were taught: leave them "
                "out";
-    if (s->classes.class_column || s->classes.empty_classes || s->classes.splits_are_classes)
-        return "--class-column, --empty-classes and --parts-are-classes are for --data";
+    if (s->classes.class_column || s->classes.exclude || s->classes.empty_classes ||
+        s->classes.splits_are_classes)
+        return "--class-column, --exclude, --empty-classes and --splits-are-classes are for --data";
     return s->out ? NULL : "--lessons: --out FILE, the model, is missing";
 }
 
@@ -100,6 +101,7 @@ int vit_train_head(const vit_command *command, const vit_train_settings *s) {
                     : vit_train_heads[s->head == HEAD_CLOSED ? HEAD_RIDGE : s->head],
         .out = out,
         .report = s->report,
+        .near_duplicates = s->near_duplicates,
         .size = s->size,
         .views = (size_t)s->views,
         .threads = (int)s->threads,

@@ -10,7 +10,7 @@
 typedef struct vit_train_settings {
     vit_class_choice classes;
     const char *data, *preset, *init, *config, *out, *checkpoint, *log;
-    const char *report, *tensorboard, *teacher, *seeds, *lessons;
+    const char *report, *tensorboard, *teacher, *seeds, *lessons, *near_duplicates;
     double epochs, minutes, save_every;
     vit_steps steps;
     uint64_t gradient_accumulation, seed, threads, patience, views;
