@@ -449,19 +449,25 @@ $(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(HELP_SRC) $(CLI_
 # (tests/support/amx.h), for x86 processors that have AVX2: what is linked first takes the place of
 # the library's. Unrolled and optimised, such kernels would take minutes to compile.
 EMULATED_TESTS = $(if $(X86),$(addprefix $(BUILD)/emulated/,test_bf16 test_attention_bf16 \
-  test_int8 vit-train))
+  test_int8 tiles vit-train))
 EMULATED_OBJ = $(patsubst %,$(BUILD)/obj/emulated/kernels_%.o,avx512 avx512bf16 int8_avx512 \
   int8_avx512vnni bf16_amx int8_amx) $(BUILD)/obj/tests/emulated/cpu.o
 $(BUILD)/obj/emulated/%.o: vit/kernels/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -O1 -g0 -Wno-psabi -mavx2 -mfma -include tests/support/amx.h -MMD -MP \
 	  -MT '$$(BUILD)/obj/emulated/$*.o' -c -o $@ $<
-$(BUILD)/emulated/%: $(BUILD)/obj/tests/ops/%.o $(EMULATED_OBJ) \
+PERMITTED = $(BUILD)/obj/tests/emulated/permitted.o
+$(BUILD)/emulated/%: $(BUILD)/obj/tests/ops/%.o $(EMULATED_OBJ) $(PERMITTED) \
     $(call obj,$(HELP_SRC) $(CLI_SRC)) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(FAULT_CALLS:%=-Wl,--wrap=%) $(LIBS) \
 	  $(shell pkg-config --libs cmocka)
-$(BUILD)/emulated/vit-train: $(BUILD)/obj/vit/cli/vit-train.o $(EMULATED_OBJ) \
+$(BUILD)/emulated/tiles: $(BUILD)/obj/tests/emulated/tiles.o $(EMULATED_OBJ) \
+    $(call obj,$(HELP_SRC) $(CLI_SRC)) $(BUILD)/lib/libvit.a
+	@mkdir -p $(@D)
+	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(FAULT_CALLS:%=-Wl,--wrap=%) $(LIBS) \
+	  $(shell pkg-config --libs cmocka)
+$(BUILD)/emulated/vit-train: $(BUILD)/obj/vit/cli/vit-train.o $(EMULATED_OBJ) $(PERMITTED) \
     $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS)

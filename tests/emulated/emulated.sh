@@ -10,7 +10,7 @@ if [ ! -x "$BUILD/emulated/vit-train" ] || ! grep -q ' avx2 ' /proc/cpuinfo 2>/d
 fi
 PATH=$BUILD/emulated:$PATH
 
-for test in "test_bf16 avx512bf16" "test_bf16 amx" test_attention_bf16 test_int8; do
+for test in tiles "test_bf16 avx512bf16" "test_bf16 amx" test_attention_bf16 test_int8; do
     check "$test, emulated" sh -c "cd '$tree' && '$BUILD'/emulated/$test"
 done
 check "test_int8, without VPDPBUSD" \

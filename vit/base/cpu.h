@@ -30,7 +30,7 @@ vit_cpu vit_cpu_detect(void);
  * The permission is kept over fork and lost by exec. Any threads may call it. */
 const char *vit_cpu_tiles_missing(void);
 
-/* Whether the instructions of tiles work: a child process tries them. */
+/* Whether the instructions of tiles work and give the right sums: a child process tries them. */
 bool vit_cpu_try_tiles(void);
 
 /* Whether it also has VPDPBUSD, on top of AVX2 (AVX-VNNI) or of AVX512 (AVX512_VNNI); of NEON:

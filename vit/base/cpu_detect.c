@@ -1,20 +1,8 @@
-/* Which instruction sets there are: on x86 by CPUID and XGETBV, and of AMX, by asking Linux. */
-#ifdef __linux__
-#define _GNU_SOURCE /* syscall, __WALL */
-#endif
-
+/* Which instruction sets there are: on x86 by CPUID and XGETBV. */
 #include "vit/base/cpu.h"
 
-#include <errno.h>
-
 #ifdef __linux__
-#include <pthread.h>
-#include <signal.h>
 #include <sys/auxv.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #endif
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -83,71 +71,6 @@ bool vit_cpu_has_vnni(vit_cpu cpu) {
     (void)cpu;
     return false;
 #endif
-}
-
-#endif
-
-/* ---- the tiles of AMX ---- */
-
-#if defined(__linux__) && defined(__x86_64__)
-
-/* One instruction of each kind, as bytes: not every assembler knows them. */
-static void touch_tiles(void) {
-    static const uint8_t config[64]
-        __attribute__((aligned(64))) = {[0] = 1, [16] = 64, [48] = 16}; /* tile 0: 16 rows of 64 */
-    __asm__ volatile(".byte 0xc4, 0xe2, 0x78, 0x49, 0x00"               /* ldtilecfg (%rax) */
-                     :
-                     : "a"(config), "m"(config));
-    __asm__ volatile(".byte 0xc4, 0xe2, 0x7b, 0x49, 0xc0"); /* tilezero %tmm0 */
-    __asm__ volatile(".byte 0xc4, 0xe2, 0x78, 0x49, 0xc0"); /* tilerelease */
-}
-
-/* The child has the parent's permission and a copy of its memory. It gives no SIGCHLD and is not
- * found by the host's wait(); nothing of the C library runs in it. */
-bool vit_cpu_try_tiles(void) {
-    const long child = syscall(SYS_clone, 0L, NULL, NULL, NULL, NULL);
-    if (child == 0) {
-        const struct rlimit none = {0, 0};
-        signal(SIGILL, SIG_DFL);
-        setrlimit(RLIMIT_CORE, &none);
-        touch_tiles();
-        _exit(0);
-    }
-    if (child < 0) return true; /* a sandbox forbids it; Linux has given the permission */
-    int status = 0;
-    while (waitpid((pid_t)child, &status, __WALL) < 0)
-        if (errno != EINTR) return true;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-static const char *missing; /* once asked; NULL: nothing */
-
-static void ask_for_tiles(void) {
-    const long ask = 0x1023, tile_data = 18; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILE_DATA */
-    if (vit_cpu_detect() < VIT_CPU_AMX)
-        missing = "this processor or its system has none";
-    else if (syscall(SYS_arch_prctl, ask, tile_data) != 0)
-        missing = errno == ENOSPC ? "Linux refuses them, as the alternate signal stack of a thread "
-                                    "of this process is too small for them"
-                                  : "the system refuses them to this process";
-    else if (!vit_cpu_try_tiles())
-        missing = "an instruction of them ends a process, although the processor names them";
-}
-
-const char *vit_cpu_tiles_missing(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, ask_for_tiles);
-    return missing;
-}
-
-#else
-
-bool vit_cpu_try_tiles(void) {
-    return false;
-}
-
-const char *vit_cpu_tiles_missing(void) {
-    return "this processor or its system has none";
 }
 
 #endif

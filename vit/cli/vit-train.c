@@ -155,7 +155,8 @@ static const vit_option options[] = {
              "--minutes is for all of them",
      .exclusive = WHICH_SEED},
     VIT_PRECISION_KEYS("f32 or bf16: the matrix products; bfloat16 is faster\n"
-                       "if the processor has it (default: the preset's, or f32)"),
+                       "with AMX and on AMD's AVX512_BF16, slower on Intel's\n"
+                       "(default: the preset's, or f32)"),
     VIT_THREADS_OPTION(settings, "changes no byte of the result (default: all processors)"),
     {VIT_FLAG("activation-checkpointing", activation_checkpointing),
      .help = "also called gradient checkpointing: keep only the input\n"

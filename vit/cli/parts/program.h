@@ -69,13 +69,14 @@ typedef struct vit_model_choice {
     .name = "precision", .kind = VIT_OPTION_CHOICE, .argument = "P", .help = (what), \
     .choices = vit_precision_names
 /* Of a program that answers. */
-#define VIT_PRECISION_OPTION(settings)                                        \
-    {                                                                         \
-        VIT_PRECISION_ROW("f32, bf16 or int8: the matrix products; bf16 is\n" \
-                          "faster if the processor has it; int8 rounds the\n" \
-                          "blocks' weights and activations to 8 bits\n"       \
-                          "(default: f32; int8 of a file of 8-bit weights)"), \
-            .offset = offsetof(settings, from.precision), .optional = true    \
+#define VIT_PRECISION_OPTION(settings)                                         \
+    {                                                                          \
+        VIT_PRECISION_ROW("f32, bf16 or int8: the matrix products; bf16 is\n"  \
+                          "faster with AMX and on AMD's AVX512_BF16, slower\n" \
+                          "on Intel's; int8 rounds the blocks' weights and\n"  \
+                          "activations to 8 bits\n"                            \
+                          "(default: f32; int8 of a file of 8-bit weights)"),  \
+            .offset = offsetof(settings, from.precision), .optional = true     \
     }
 
 /* --arithmetic; what: the help. */
