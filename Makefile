@@ -10,6 +10,7 @@
 #               bash, zsh and fish; and uninstall
 # make dist     the sources as build/vit-VERSION.tar.gz, the same bytes from every clone of a commit
 # make sbom     what is in the build, build/vit-VERSION.spdx.json (SPDX 2.3)
+# make image    vit-serve as a container image, an OCI archive: build/vit-VERSION-image.tar
 # make deb      a package for Debian and Ubuntu, build/vit_VERSION_ARCH.deb, likewise
 # make wheel    the Python package with the library in it, build/wheel/vit_cpu-VERSION-....whl
 # make static   for any Linux, as build/static/vit-VERSION-linux-ARCH.tar.gz: all programs in one
@@ -160,7 +161,7 @@ EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
 .PHONY: static wasm wasm-programs web lecture all programs test tests bench lint analyse debug \
-  asan fuzz fuzzers install uninstall dist sbom deb wheel archive clean
+  asan fuzz fuzzers install uninstall dist sbom deb image wheel archive clean
 all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(EXAMPLES) $(MAN) $(COMPLETE)
 
 # For node: the programs that need no network.
@@ -576,6 +577,10 @@ sbom:
 	@mkdir -p $(BUILD)
 	scripts/sbom.py $(VERSION) $(PKGS) $(CODEC_PKGS) $(if $(filter yes,$(SERVE)),libmicrohttpd) \
 	  $(if $(filter -fopenmp,$(MACHINE)),openmp) >$(BUILD)/vit-$(VERSION).spdx.json
+
+image:
+	scripts/cross static programs
+	scripts/image.py build/static/bin/vit $(VERSION) $(BUILD)/vit-$(VERSION)-image.tar
 
 wheel:
 	scripts/wheel

@@ -23,7 +23,7 @@
 
 enum { ALIGNMENT = 64 };
 
-/* Arrays of at least two huge pages begin at one, so that the system may use huge pages: weights
+/* Arrays of at least a huge page begin at one, so that the system may use huge pages: weights
  * and activations then cost a matrix product fewer page walks. */
 enum { HUGE_PAGE = 2 << 20 };
 
@@ -38,7 +38,7 @@ void *vit_alloc_unset(size_t count, size_t size) {
     void *memory;
     /* More than PTRDIFF_MAX bytes cannot be indexed, whatever the allocator says. */
     if (!vit_multiply(count, size, &bytes) || bytes > PTRDIFF_MAX) return NULL;
-    const bool large = bytes >= 2 * (size_t)HUGE_PAGE;
+    const bool large = bytes >= HUGE_PAGE;
     if (posix_memalign(&memory, large ? HUGE_PAGE : ALIGNMENT, bytes > 0 ? bytes : 1) != 0)
         return NULL;
 #ifdef MADV_HUGEPAGE

@@ -45,7 +45,8 @@ static const vit_option options[] = {
     {VIT_OPTION(TEXT, "model", from.name, "NAME|MODEL"),
      .help = "a file or a directory of weights: our own, or published\n"
              "ones (timm, Hugging Face, ...: docs/weights.md); or the\n"
-             "name of a model in $VIT_MODELS or beside the program\n"
+             "name of a model in $VIT_MODELS or beside the program;\n"
+             "hub:OWNER/NAME: in Hugging Face's cache\n"
              "(default: mnist)"},
     VIT_CONFIG_OPTION(settings),
     VIT_EMULATE_OPTION(settings),

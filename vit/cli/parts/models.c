@@ -1,4 +1,5 @@
 #include "vit/cli/parts/models.h"
+#include "vit/cli/parts/hub.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,6 +152,7 @@ static bool may_be_published(const char *path) {
 
 vit_status vit_find_model(char **path, const char *name, vit_error *error) {
     static const char *const endings[] = {ending, ".npz", ".pth", ".pt", ".bin", ".json"};
+    if (vit_hub_name(name)) return vit_find_in_hub(path, vit_hub_name(name), error);
     vit_path_kind kind = vit_path_look(name);
     bool has_ending = false;
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)

@@ -5,7 +5,8 @@
 #include "vit/base/error.h"
 #include "vit/cli/parts/program.h"
 
-/* *path: the model that `name` stands for, freed by vit_free. In this order: the file of that name;
+/* *path: the model that `name` stands for, freed by vit_free. hub:OWNER/NAME: vit_find_in_hub
+ * (vit/cli/parts/hub.h). Else, in this order: the file of that name;
  * the directory of that name, if it contains weights; NAME.safetensors in $VIT_MODELS, in the
  * installed models (../share/vit/models beside the programs), in the source tree (models/). IO if
  * there is none: the message says where it was looked for, and how to train one. */

@@ -1,9 +1,11 @@
 #include "vit/cli/serve/work/served.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "vit/base/sys.h"
+#include "vit/cli/parts/hub.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/serve/work/mapped.h"
 #include "vit/cli/serve/work/shipped.h"
@@ -128,10 +130,15 @@ static vit_status add_entry(serve_models *models, char *name, char *path,
     return VIT_OK;
 }
 
-/* The name of a model that was given as a file: the file's, without ".safetensors". */
+/* The name of a model that was given as a file: the file's, without ".safetensors"; that of one of
+ * the hub: OWNER/NAME. */
 static char *name_of(const char *path) {
     char name[256];
-    vit_path_name(name, sizeof name, path);
+    const char *hub = vit_hub_name(path);
+    if (hub)
+        snprintf(name, sizeof name, "%.*s", (int)vit_hub_repository_length(hub), hub);
+    else
+        vit_path_name(name, sizeof name, path);
     name[vit_stem_length(name, ".safetensors")] = '\0';
     return vit_strdup(name);
 }
