@@ -71,6 +71,8 @@ $(BUILD)/bin/% $(BUILD)/tests/%: LDFLAGS += $(NODE_FLAGS)
 endif
 
 LINK ?= $(CC)
+# Debug sections take most of what is linked: compressed, a program takes two fifths.
+SECTIONS = $(if $(SYSTEM)$(WASM),,-Wl,--compress-debug-sections=zlib)
 # What is installed has no symbols for a debugger; $(BUILD) keeps them.
 STRIP ?= strip
 
@@ -143,8 +145,13 @@ BENCH    = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/bench/*.c)))
 SERVE_SRC = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/serve/*.c vit/cli/serve/*/*.c)))
 SERVE_PARTS = serve_page_html serve_page_css serve_page_js serve_search_html serve_search_js \
   serve_page_teach_js serve_models
-# The models that vit-serve has in itself; one file for all programs finds them beside it.
-SHIPPED  = $(if $(ONE),,$(sort $(wildcard models/*.safetensors)))
+# The programs are one file, vit, and links to it: it is each of them by the name that it is called
+# by. vit-serve is apart, since loading its HTTP library would make the others start 3 ms later, in 15
+# instead of 12. ONE=all: vit-serve, too; ONE=: each is apart.
+ONE     ?= $(if $(WASM),,most)
+ONE_SRC  = $(if $(ONE),$(if $(filter all,$(ONE)),$(PROG_SRC),$(filter-out %/vit-serve.c,$(PROG_SRC))))
+# The models that vit-serve has in itself; in one file for all it finds them beside it.
+SHIPPED  = $(if $(filter all,$(ONE)),,$(sort $(wildcard models/*.safetensors)))
 TEST_SRC = $(sort $(wildcard tests/*/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/support/*.c)))
 
@@ -155,6 +162,9 @@ LIB_OBJ  = $(call obj,$(LIB_SRC)) $(WIRE) $(EMBEDDED:%=$(BUILD)/obj/%.o)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PROGRAMS = $(patsubst %.c,$(BUILD)/bin/%,$(notdir $(PROG_SRC)))
+LINKS    = $(patsubst %.c,$(BUILD)/bin/%,$(notdir $(ONE_SRC)))
+EXE      = $(if $(filter windows,$(SYSTEM)),.exe)
+FILES    = $(filter-out $(LINKS),$(PROGRAMS)) $(if $(ONE),$(BUILD)/bin/vit$(EXE))
 COMPLETE = $(foreach shell,bash zsh fish,$(PROGRAMS:$(BUILD)/bin/%=$(BUILD)/completions/%.$(shell)))
 MAN      = $(patsubst $(BUILD)/bin/%,$(BUILD)/man/%.1,$(PROGRAMS))
 EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
@@ -387,38 +397,43 @@ $(BUILD)/lib/libvit.a: $(LIB_OBJ)
 
 # Its threads stay until the process ends, so their code must, too, whoever calls dlclose.
 STAYS = $(if $(SYSTEM),,-Wl,-z,nodelete)
-$(BUILD)/lib/libvit.so: $(LIB_OBJ)
+$(BUILD)/lib/libvit.so: $(LIB_OBJ) Makefile # the latter has the soname
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libvit.so.0 $(STAYS) -o $@ $^ $(LDFLAGS) $(LIBS)
-	@ln -sf libvit.so $(@D)/libvit.so.0
+	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libvit.so.$(ABI) $(STAYS) -o $@ $(filter %.o,$^) \
+	  $(LDFLAGS) $(SECTIONS) \
+	  $(LIBS)
+	@ln -sf libvit.so $(@D)/libvit.so.$(ABI)
 
-# ONE=1: all programs in one file, vit, which is each of them by the name that it is called by.
-ifneq ($(ONE),)
-$(call obj,$(PROG_SRC)): EXTRA = -Wno-missing-prototypes \
-  -Dmain=$(subst -,_,$(notdir $(@:.o=)))_main
+# Programs with a main of another name, for one file.
+one_obj  = $(patsubst %.c,$(BUILD)/obj/one/%.o,$(1))
+ONE_SERVE = $(if $(filter %/vit-serve.c,$(ONE_SRC)),$(call obj,$(SERVE_SRC)) \
+  $(SERVE_PARTS:%=$(BUILD)/obj/%.o))
+$(BUILD)/obj/one/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -Dmain=$(subst -,_,$(basename $(@F)))_main \
+	  -MMD -MP -MT '$$(BUILD)/obj/one/$*.o' -c -o $@ $<
 $(BUILD)/one.c: scripts/embed-programs Makefile
-	scripts/embed-programs $(notdir $(PROG_SRC:.c=)) >$@
-EXE = $(if $(filter windows,$(SYSTEM)),.exe)
-ONE_SERVE = $(if $(filter yes,$(SERVE)),$(call obj,$(SERVE_SRC)) $(SERVE_PARTS:%=$(BUILD)/obj/%.o))
-$(BUILD)/bin/vit$(EXE): $(BUILD)/obj/one.o $(BUILD)/obj/verified.o $(call obj,$(PROG_SRC) $(BENCH) \
-  $(CLI_SRC)) $(ONE_SERVE) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
-	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(if $(ONE_SERVE),$(SERVE_LIBS)) $(LIBS)
-	$(STRIP) $@
-$(PROGRAMS): $(BUILD)/bin/vit$(EXE)
+	scripts/embed-programs $(notdir $(ONE_SRC:.c=)) >$@
+$(BUILD)/bin/vit$(EXE): $(BUILD)/obj/one.o $(BUILD)/obj/verified.o $(call one_obj,$(ONE_SRC)) \
+  $(call obj,$(BENCH) $(CLI_SRC)) $(ONE_SERVE) $(BUILD)/lib/libvit.a
+	@mkdir -p $(@D)
+	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(SECTIONS) $(if $(ONE_SERVE),$(SERVE_LIBS)) $(LIBS)
+	$(if $(filter all,$(ONE)),$(STRIP) $@)
+$(LINKS): $(BUILD)/bin/vit$(EXE)
 	ln -sf $(<F) $@
-else
+
 # The programs of a folder of their own have its files, too.
-$(BUILD)/bin/vit-bench: $(call obj,vit/cli/bench/vit-bench.c $(BENCH))
-$(BUILD)/bin/vit-serve: $(call obj,vit/cli/serve/vit-serve.c $(SERVE_SRC)) \
+APART = $(filter-out $(LINKS),$(PROGRAMS))
+$(filter %/vit-bench,$(APART)): $(call obj,vit/cli/bench/vit-bench.c $(BENCH))
+$(filter %/vit-serve,$(APART)): $(call obj,vit/cli/serve/vit-serve.c $(SERVE_SRC)) \
   $(SERVE_PARTS:%=$(BUILD)/obj/%.o)
-$(BUILD)/bin/vit-verify: $(BUILD)/obj/verified.o
-$(filter-out %/vit-bench %/vit-serve,$(PROGRAMS)): $(BUILD)/bin/%: $(BUILD)/obj/vit/cli/%.o
-$(BUILD)/bin/vit-serve: LIBS += $(SERVE_LIBS)
-$(PROGRAMS): $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a
+$(filter %/vit-verify,$(APART)): $(BUILD)/obj/verified.o
+$(filter-out %/vit-bench %/vit-serve,$(APART)): $(BUILD)/bin/%: $(BUILD)/obj/vit/cli/%.o
+$(filter %/vit-serve,$(APART)): LIBS += $(SERVE_LIBS)
+$(APART): $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
-	$(LINK) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIBS)
-endif
+	$(LINK) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(SECTIONS) $(LIBS)
 # Windows has no links worth the name.
 programs: $(if $(EXE),$(BUILD)/bin/vit$(EXE),$(PROGRAMS))
 
@@ -435,7 +450,7 @@ $(COMPLETE): $(BUILD)/completions/%: scripts/completion $(PROGRAMS)
 
 $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS) $(shell pkg-config --libs stb)
+	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(SECTIONS) $(LIBS) $(shell pkg-config --libs stb)
 
 # In tests, the library's calls of the system go through tests/support/fault.c, which can make
 # them fail.
@@ -443,7 +458,7 @@ FAULT_CALLS = posix_memalign open read pread write fsync close rename unlink mma
 $(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(HELP_SRC) $(CLI_SRC)) \
     $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
-	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(FAULT_CALLS:%=-Wl,--wrap=%) $(LIBS) \
+	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(SECTIONS) $(FAULT_CALLS:%=-Wl,--wrap=%) $(LIBS) \
 	  $(shell pkg-config --libs cmocka)
 
 # Tests and programs with the kernels of AVX-512 and AMX, whose instructions are emulated
@@ -461,7 +476,7 @@ PERMITTED = $(BUILD)/obj/tests/emulated/permitted.o
 $(BUILD)/emulated/%: $(BUILD)/obj/tests/ops/%.o $(EMULATED_OBJ) $(PERMITTED) \
     $(call obj,$(HELP_SRC) $(CLI_SRC)) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
-	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(FAULT_CALLS:%=-Wl,--wrap=%) $(LIBS) \
+	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(SECTIONS) $(FAULT_CALLS:%=-Wl,--wrap=%) $(LIBS) \
 	  $(shell pkg-config --libs cmocka)
 $(BUILD)/emulated/tiles: $(BUILD)/obj/tests/emulated/tiles.o $(EMULATED_OBJ) \
     $(call obj,$(HELP_SRC) $(CLI_SRC)) $(BUILD)/lib/libvit.a
@@ -471,7 +486,7 @@ $(BUILD)/emulated/tiles: $(BUILD)/obj/tests/emulated/tiles.o $(EMULATED_OBJ) \
 $(BUILD)/emulated/vit-train: $(BUILD)/obj/vit/cli/vit-train.o $(EMULATED_OBJ) $(PERMITTED) \
     $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
-	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS)
+	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(SECTIONS) $(LIBS)
 
 tests: $(TESTS) $(EMULATED_TESTS)
 
@@ -523,7 +538,9 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/lib/libvit.a
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 MODELS  = $(wildcard models/*.safetensors models/*.json)
-VERSION = $(shell sed -n 's/.*define VIT_VERSION "\(.*\)".*/\1/p' vit/vit.h)
+VERSION := $(shell sed -n 's/.*define VIT_VERSION "\(.*\)".*/\1/p' vit/vit.h)
+# What programs that are linked with the library ask for: structures change with it (docs/abi.md).
+ABI     := $(shell echo $(VERSION) | sed -e 's/^\(0\.[0-9]*\)\..*/\1/' -e t -e 's/\..*//')
 OPENMP  = $(if $(findstring clang,$(CC)),-lomp,-lgomp)
 
 AT_BIN    = $(DESTDIR)$(PREFIX)/bin
@@ -532,6 +549,9 @@ AT_SHARE  = $(DESTDIR)$(PREFIX)/share/vit
 AT_MODELS = $(AT_SHARE)/models
 AT_HEADER = $(DESTDIR)$(PREFIX)/include/vit
 AT_LIB    = $(DESTDIR)$(LIBDIR)
+AT_CMAKE  = $(AT_LIB)/cmake/vit
+# What a program that takes the static library needs besides.
+CONFIG_LIBS = $(shell pkg-config --libs-only-l $(filter-out stb,$(PKGS)) $(CODEC_PKGS)) -lm $(OPENMP)
 NAMES     = $(notdir $(PROGRAMS))
 # What a user of the library includes.
 HEADERS   = vit/vit.h vit/precision.h vit/cluster.h vit/tensors.h vit/maps.h vit/texts.h \
@@ -542,7 +562,8 @@ AT_FISH   = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
 install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(MAN) $(COMPLETE)
 	install -d "$(AT_BIN)" "$(AT_MAN)" "$(AT_MODELS)" "$(AT_HEADER)" "$(AT_LIB)/pkgconfig"
-	install -s --strip-program=$(STRIP) $(PROGRAMS) "$(AT_BIN)"
+	install -s --strip-program=$(STRIP) $(FILES) "$(AT_BIN)"
+	for name in $(notdir $(LINKS)); do ln -sf vit "$(AT_BIN)/$$name"; done
 	install -m 644 $(MAN) "$(AT_MAN)"
 	install -d "$(AT_BASH)" "$(AT_ZSH)" "$(AT_FISH)"
 	for name in $(NAMES); do from=$(BUILD)/completions/$$name; \
@@ -552,8 +573,15 @@ install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(MAN) $(COMPL
 	$(if $(MODELS),install -m 644 $(MODELS) "$(AT_MODELS)")
 	install -m 644 $(HEADERS) "$(AT_HEADER)"
 	install -m 644 $(BUILD)/lib/libvit.a "$(AT_LIB)"
-	install -s --strip-program=$(STRIP) -m 755 $(BUILD)/lib/libvit.so "$(AT_LIB)/libvit.so.0"
-	ln -sf libvit.so.0 "$(AT_LIB)/libvit.so"
+	install -s --strip-program=$(STRIP) -m 755 $(BUILD)/lib/libvit.so "$(AT_LIB)/libvit.so.$(ABI)"
+	ln -sf libvit.so.$(ABI) "$(AT_LIB)/libvit.so"
+	install -d "$(AT_CMAKE)"
+	for file in vitConfig vitConfigVersion; do \
+	  sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@ABI@|$(ABI)|g' -e 's|@OPENMP@|$(OPENMP)|' \
+	    -e 's|@UP@|$(shell realpath -m --relative-to="$(LIBDIR)/cmake/vit" "$(PREFIX)")|' \
+	    -e 's|@LIBDIR@|$(shell realpath -m --relative-to="$(PREFIX)" "$(LIBDIR)")|' \
+	    -e 's|@PRIVATE@|$(CONFIG_LIBS)|' vit/$$file.cmake.in >"$(AT_CMAKE)/$$file.cmake" && \
+	  chmod 644 "$(AT_CMAKE)/$$file.cmake" || exit 1; done
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 	  -e 's|@OPENMP@|$(OPENMP)|' -e 's|@CODECS@|$(CODEC_LIBS)|' \
 	  vit/libvit.pc.in >"$(AT_LIB)/pkgconfig/libvit.pc"
@@ -561,10 +589,11 @@ install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(MAN) $(COMPL
 
 uninstall:
 	rm -f $(NAMES:%="$(AT_BASH)/%") $(NAMES:%="$(AT_ZSH)/_%") $(NAMES:%="$(AT_FISH)/%.fish")
-	rm -f $(PROGRAMS:$(BUILD)/bin/%="$(AT_BIN)/%") $(MAN:$(BUILD)/man/%="$(AT_MAN)/%") \
+	rm -f "$(AT_BIN)/vit" $(PROGRAMS:$(BUILD)/bin/%="$(AT_BIN)/%") $(MAN:$(BUILD)/man/%="$(AT_MAN)/%") \
 	  $(patsubst models/%,"$(AT_MODELS)/%",$(MODELS)) $(HEADERS:vit/%="$(AT_HEADER)/%") \
-	  $(patsubst %,"$(AT_LIB)/%",pkgconfig/libvit.pc libvit.a libvit.so libvit.so.0)
-	for directory in "$(AT_MODELS)" "$(AT_SHARE)" "$(AT_HEADER)"; do \
+	  $(patsubst %,"$(AT_LIB)/%",pkgconfig/libvit.pc libvit.a libvit.so libvit.so.$(ABI)) \
+	  "$(AT_CMAKE)/vitConfig.cmake" "$(AT_CMAKE)/vitConfigVersion.cmake"
+	for directory in "$(AT_MODELS)" "$(AT_SHARE)" "$(AT_HEADER)" "$(AT_CMAKE)"; do \
 	  [ ! -d "$$directory" ] || rmdir --ignore-fail-on-non-empty "$$directory"; done
 
 # Times in archives are the commit's, so that two builds of it are the same bytes.

@@ -24,11 +24,17 @@ class Error(Exception):
         self.status = status
 
 
+def _abi() -> str:
+    """What the library's file name ends with: structures change with it."""
+    major, minor = _api.VERSION.split(".")[:2]
+    return major if major != "0" else f"0.{minor}"
+
+
 def _load() -> ctypes.CDLL:
     named = os.environ.get("VIT_LIBRARY")
     places = [named] if named else [str(p) for p in (_HERE / "libvit.so",
                                                      _SOURCE / "build" / "lib" / "libvit.so")
-                                    if p.exists()] + ["libvit.so.0"]
+                                    if p.exists()] + [f"libvit.so.{_abi()}"]
     try:
         library = ctypes.CDLL(places[0])
     except OSError as error:

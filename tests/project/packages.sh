@@ -32,6 +32,17 @@ check "is the same bytes" cmp "$package" first.deb
 check "it names the libraries that it needs" sh -c \
     "dpkg-deb -f first.deb Depends | grep -q libjansson4"
 mkdir root && dpkg-deb -x first.deb root
+abi=$(echo "$version" | sed 's/^\(0\.[0-9]*\)\..*/\1/')
+for name in libvit$abi libvit-dev vit-dbgsym; do
+    mkdir "$name" && dpkg-deb -x "$BUILD/${name}_${version}_$architecture.deb" "$name"
+done
+check "the library is apart" sh -c "ls libvit$abi/usr/lib/*/libvit.so.$abi"
+check "and what a compiler needs" sh -c "ls libvit-dev/usr/include/vit/vit.h \
+    libvit-dev/usr/lib/*/libvit.a libvit-dev/usr/lib/*/libvit.so libvit-dev/usr/lib/*/cmake/vit/vitConfig.cmake \
+    libvit-dev/usr/lib/*/pkgconfig/libvit.pc"
+check "and debug symbols, of the program and the library" sh -c '
+    [ "$(find vit-dbgsym -name "*.debug" | wc -l)" -ge 2 ] &&
+    [ "$(find root/usr/bin -type f -exec nm {} + 2>/dev/null | grep -c " T main")" = 0 ]'
 check "and its programs run" sh -c "root/usr/bin/vit-info --version | grep -q '$version'"
 check "with the models that are in it" sh -c \
     "cd / && env -u VIT_MODELS '$PWD/root/usr/bin/vit-info' mnist | grep -q 28x28x1"
