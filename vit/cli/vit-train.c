@@ -44,9 +44,10 @@ static const vit_option options[] = {
     VIT_CLASS_OPTIONS(settings),
     {VIT_OPTION(TEXT, "preset", preset, "NAME|FILE"),
      .help = "network and recipe: mnist, mnist-quick, mnist-best,\n"
-             "fashion, fashion-best, digits, cifar10, cifar10-30min,\n"
-             "cifar10-best, features, folder, finetune, handwriting,\n"
-             "lecture, strips, numbers, language, or a JSON file\n"
+             "mnist-plain, fashion, fashion-best, digits, cifar10,\n"
+             "cifar10-30min, cifar10-best, features, folder,\n"
+             "finetune, handwriting, lecture, strips, numbers,\n"
+             "language, or a JSON file\n"
              "(default: the data decides; with --init: finetune)"},
     {VIT_OPTION(LIST, "set", set, "KEY=VALUE"),
      .help = "another value for a key of the preset (docs/presets.md);\n"

@@ -11,7 +11,8 @@
 #include "vit/formats/json.h"
 #include "vit/formats/sha256.h"
 
-enum { CARD_LIMIT = 1 << 16, SHA256_DIGITS = 64, ARCHITECTURE_WIDTH = 29 };
+enum { CARD_LIMIT = 1 << 16, SHA256_DIGITS = 64 };
+enum { ARCHITECTURE_WIDTH = 31, DATA_WIDTH = 17, RIGHT_WIDTH = 38 }; /* columns */
 
 /* A line of the list. */
 typedef struct entry {
@@ -166,9 +167,9 @@ static bool write_line(const vit_command *command, const entry *e, size_t width)
     vit_string_add(&text, "   ");
     vit_string_add_visible(&text, e->architecture, ARCHITECTURE_WIDTH);
     vit_string_add(&text, "   ");
-    vit_string_add_visible(&text, e->data ? e->data : "unknown", 12);
+    vit_string_add_visible(&text, e->data ? e->data : "unknown", DATA_WIDTH);
     vit_string_add(&text, "   ");
-    vit_string_add_visible(&text, right.text ? right.text : "", 28);
+    vit_string_add_visible(&text, right.text ? right.text : "", RIGHT_WIDTH);
     vit_string_add(&text, "   ");
     vit_string_add_visible(&text, e->file, 0);
     vit_string_add(&text, "\n");
@@ -205,8 +206,9 @@ int vit_show_models(const vit_command *command, bool json) {
         vit_say(command, "there are no models; $VIT_MODELS may name a directory of them");
     } else if (!json) {
         vit_string_add_visible(&heading, "name", width);
-        vit_string_add(&heading, "   %-*s   %-12s   %-28s   file\n", ARCHITECTURE_WIDTH,
-                       "architecture", "trained on", "right on the test pictures");
+        vit_string_add(&heading, "   %-*s   %-*s   %-*s   file\n", ARCHITECTURE_WIDTH,
+                       "architecture", DATA_WIDTH, "trained on", RIGHT_WIDTH,
+                       "right on the test pictures");
         if (!vit_print(command, &heading)) exit_status = VIT_EXIT_FAILED;
     }
     for (size_t i = 0; i < list.count; i++) {
