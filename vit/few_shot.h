@@ -89,6 +89,7 @@ VIT_API vit_status vit_few_shot_add_data(vit_few_shot *few_shot, const char *dat
 typedef struct vit_few_shot_picture {
     const char *name;
     size_t label;
+    char sha256[65]; /* of its bytes, by which vit_few_shot_find finds it; "": not known */
 } vit_few_shot_picture;
 VIT_API size_t vit_few_shot_count(const vit_few_shot *few_shot);
 VIT_API vit_few_shot_picture vit_few_shot_at(const vit_few_shot *few_shot, size_t index);

@@ -578,6 +578,7 @@ class vit_few_shot_picture(Structure):
     _fields_ = [
         ("name", c_char_p),
         ("label", c_size_t),
+        ("sha256", c_char * 65),
     ]
 
 

@@ -1,5 +1,6 @@
 """vit-serve --teach: /v1/teach, and the page in Chromium; called by serve-teach.sh."""
 import base64
+import hashlib
 import io
 import json
 import os
@@ -337,11 +338,73 @@ def secrets():
                   said)
 
 
+def taught(s, light, dark):
+    """The id of a teaching of pictures with names, that has learnt."""
+    one = asked(s, "POST", "/v1/teach", "{}")[1]["id"]
+    for name, pictures in (("light", light), ("dark", dark)):
+        part = b'--b\r\nContent-Disposition: form-data; name="p"; filename="%d.png"\r\n\r\n%s\r\n'
+        body = b"".join(part % (i, p) for i, p in pictures) + b"--b--\r\n"
+        asked(s, "POST", f"/v1/teach/{one}?class={name}", body,
+              {"Content-Type": "multipart/form-data; boundary=b"})
+    asked(s, "POST", f"/v1/teach/{one}/learn")
+    return one
+
+
+def kept():
+    with tempfile.TemporaryDirectory() as folder:
+        place = os.path.join(folder, "kept")
+        options = ("--teach", "--model", "mnist", "--keep-teachings", place)
+        light, dark = list(enumerate(LIGHT[:5])), list(enumerate(DARK[:5]))
+        with Server(*options) as s:
+            one = taught(s, light, dark[:4])
+            other = taught(s, light[1:], dark)
+            ids = [hashlib.sha256(p).hexdigest() for p in (LIGHT[0], LIGHT[1])]
+            listed = asked(s, "GET", f"/v1/teach/{one}/pictures")[1]
+            check("its pictures have ids", {"sha256": ids[0], "name": "0.png", "class": "light"} in
+                  [{k: x[k] for k in ("sha256", "name", "class")} for x in listed], listed)
+            asked(s, "POST", f"/v1/teach/{one}/forget?picture={ids[0]}")
+            asked(s, "POST", f"/v1/teach/{one}/correct?picture={ids[1]}&class=dark")
+            asked(s, "POST", f"/v1/teach/{one}/correct?picture={ids[1]}&class=light")
+            body, headers = form(DARK[:5])
+            asked(s, "POST", f"/v1/teach/{one}?class=dark", body, headers)
+            status, said = asked(s, "POST", f"/v1/teach/{one}/learn")
+            models = [s.ask("GET", f"/v1/teach/{i}/model")[2] for i in (one, other)]
+            check("forgotten, corrected, added: the bytes of a model that never saw it",
+                  models[0] == models[1], said)
+            check("views are not kept", asked(s, "POST", "/v1/teach", '{"views": 2}')[0] == 400)
+            check("an unknown id", asked(s, "POST", f"/v1/teach/{one}/forget?picture={ids[0]}")[0]
+                  == 404)
+        check("only its owner may look", os.stat(place).st_mode & 0o777 == 0o700)
+        bad = os.path.join(place, "0" * 32 + ".lessons")
+        data = open(os.path.join(place, one + ".lessons"), "rb").read()
+        open(bad, "wb").write(data[:-40] + b"x" + data[-39:])
+        with Server(*options) as s:
+            check("after a restart it is there", asked(s, "GET", f"/v1/teach/{one}")[1]["pictures"]
+                  == 9 and s.ask("GET", f"/v1/teach/{one}/model")[2] == models[0])
+            status, said = asked(s, "GET", "/v1/teach/" + "0" * 32)
+            check("one that is damaged is refused, without its path", status == 500 and
+                  "damaged" in said["error"] and folder not in said["error"], said)
+            asked(s, "DELETE", f"/v1/teach/{one}")
+            check("deleted, its file goes", sorted(os.listdir(place)) == sorted(
+                [other + ".lessons", "0" * 32 + ".lessons"]), os.listdir(place))
+        os.remove(bad)
+        for make, mode in ((lambda: os.symlink("/etc/passwd", bad), 0o700),
+                           (lambda: (os.remove(bad), os.mkfifo(bad)), 0o700),
+                           (lambda: os.remove(bad), 0o755)):
+            make()
+            os.chmod(place, mode)
+            refused = subprocess.run([BIN + "/vit-serve", *options, "--port", "0"],
+                                     capture_output=True, text=True, timeout=SECONDS)
+            check("a link, a pipe, a directory that others read: refused",
+                  refused.returncode == 1 and place in refused.stderr, refused.stderr)
+
+
 with Server("--model", "mnist") as server:
     status, said = asked(server, "GET", "/v1/teach")
     check("without --teach there is none", status == 404 and "--teach" in said["error"], said)
 limits()
 secrets()
+kept()
 with Server("--teach", "--model", "mnist", "--max-pixels", "10000") as server:
     routes(server)
     if find():

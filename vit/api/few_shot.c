@@ -216,7 +216,9 @@ size_t vit_few_shot_count(const vit_few_shot *t) {
 
 vit_few_shot_picture vit_few_shot_at(const vit_few_shot *t, size_t index) {
     if (index >= t->count) return (vit_few_shot_picture){0};
-    return (vit_few_shot_picture){t->pictures[index].name, t->labels[index]};
+    vit_few_shot_picture p = {.name = t->pictures[index].name, .label = t->labels[index]};
+    if (t->pictures[index].has_digest) vit_few_shot_write_hex(p.sha256, t->pictures[index].digest);
+    return p;
 }
 
 size_t vit_few_shot_classes(const vit_few_shot *t) {

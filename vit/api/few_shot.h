@@ -28,6 +28,9 @@ typedef struct vit_few_shot_solver {
     const char *left_out;
 } vit_few_shot_solver;
 
+/* hex = 64 digits. */
+void vit_few_shot_write_hex(char hex[65], const uint8_t digest[32]);
+
 struct vit_few_shot {
     const vit_model *backbone;
     vit_session *session;

@@ -133,7 +133,7 @@ vit_status vit_few_shot_sort(vit_few_shot *t, vit_error *error) {
 
 /* ---- a picture by its name ---- */
 
-static void write_hex(char hex[DIGITS + 1], const uint8_t digest[32]) {
+void vit_few_shot_write_hex(char hex[65], const uint8_t digest[32]) {
     static const char digits[] = "0123456789abcdef";
     for (size_t i = 0; i < 32; i++) {
         hex[2 * i] = digits[digest[i] >> 4];
@@ -149,7 +149,7 @@ static bool is_called(const vit_few_shot *t, size_t i, const char *text) {
     const char *class_name = t->classes[t->labels[i]];
     const size_t length = strlen(class_name);
     char hex[DIGITS + 1];
-    write_hex(hex, p->digest);
+    vit_few_shot_write_hex(hex, p->digest);
     if (p->has_digest && strcmp(text, hex) == 0) return true;
     if (!p->name || strcmp(base_name(text), name) != 0) return false;
     if (!slash) return true;
@@ -173,8 +173,8 @@ vit_status vit_few_shot_find(size_t *index, const vit_few_shot *t, const char *n
         if (!is_called(t, i, name)) continue;
         if (found != SIZE_MAX && !are_equal(t, found, i)) {
             char a[DIGITS + 1], b[DIGITS + 1];
-            write_hex(a, t->pictures[found].digest);
-            write_hex(b, t->pictures[i].digest);
+            vit_few_shot_write_hex(a, t->pictures[found].digest);
+            vit_few_shot_write_hex(b, t->pictures[i].digest);
             return vit_fail(error, VIT_ERROR_MISMATCH,
                             "%s: several pictures are called so, such as %s/%s (%.12s...) and "
                             "%s/%s (%.12s...): name one by CLASS/NAME or all of its SHA-256",

@@ -24,6 +24,7 @@ typedef struct settings {
     const char *host, *key_file, *index, *check;
     uint64_t port, top, threads;
     bool teach;
+    const char *keep_teachings;
     uint64_t body, pixels, pictures, connections, per_address, queue, batch;
     double timeout, delay; /* seconds, milliseconds */
     int log;
@@ -71,6 +72,10 @@ static const vit_option options[] = {
     {VIT_FLAG("teach", teach), .help = "let people teach classes of their own by pictures, in\n"
                                        "the page and at /v1/teach: at most 16 teachings of 2000\n"
                                        "pictures, kept in memory alone (docs/server.md)"},
+    {VIT_OPTION(TEXT, "keep-teachings", keep_teachings, "DIR"),
+     .help = "with --teach: keep teachings there, too, so that they\n"
+             "survive a restart: features, names and small copies of\n"
+             "the pictures, one file each. DIR is made, for its owner"},
     {.kind = VIT_OPTION_GROUP, .help = "Limits"},
     LIMIT(body, "max-body", 1e9, "bytes of a request (default: 16777216)"),
     LIMIT(pixels, "max-pixels", 1e9, "of a picture (default: 50000000)"),
@@ -206,14 +211,15 @@ static size_t asking(void *context) {
     return all > others ? all - others : 0;
 }
 
-/* Teachings are kept in memory alone and end with the server: what is being learnt then is of use
- * to nobody. */
+/* What is being learnt when the server ends is of use to nobody: it is told to no client, and what
+ * is kept of a teaching are its pictures. */
 static bool goes_on(void *server) {
     return !atomic_load(&((serve_server *)server)->stopping);
 }
 
 static vit_status begin_teaching(serve_server *server, const settings *s, vit_error *error) {
-    const serve_teachings_options limits = {.most = 16,
+    const serve_teachings_options limits = {.directory = s->keep_teachings,
+                                            .most = 16,
                                             .pictures = 2000,
                                             .most_pixels = (size_t)s->pixels,
                                             .idle = 600,
@@ -396,6 +402,8 @@ int main(int argc, char **argv) {
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     const sigset_t signals = hold_signals();
+    if (s.keep_teachings && !s.teach)
+        return vit_say_usage(&command, "--keep-teachings is for --teach");
     if (s.check) return vit_program_end(&command, check_server(s.check));
     if (begin(&p, &s, &error) == VIT_OK) {
         warn_of_openness(&s);

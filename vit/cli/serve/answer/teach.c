@@ -21,9 +21,17 @@ static bool is_on(const serve_request *request, serve_reply *reply) {
 /* The teaching of the path; NULL: `reply` is an error. */
 static serve_teaching *take(const serve_request *request, serve_reply *reply) {
     if (!is_on(request, reply)) return NULL;
-    serve_teaching *one = serve_teaching_take(request->server->teachings, request->model);
-    if (!one) serve_fail(reply, 404, "there is no such teaching");
-    return one;
+    serve_teaching *one;
+    vit_error error;
+    const vit_status status = serve_teaching_take(&one, request->server->teachings,
+                                                  request->server->models, request->model, &error);
+    if (status == VIT_ERROR_UNSUPPORTED || status == VIT_ERROR_MEMORY)
+        serve_fail(reply, 503, "%s", error.message);
+    else if (status != VIT_OK)
+        serve_fail(reply, status == VIT_ERROR_MISMATCH ? 409 : 500, "%s", error.message);
+    else if (!one)
+        serve_fail(reply, 404, "there is no such teaching");
+    return status == VIT_OK ? one : NULL;
 }
 
 static void give_back(const serve_request *request, serve_teaching *one) {
@@ -112,6 +120,13 @@ static bool add(serve_teaching *one, const serve_request *request, const char *n
     return fine;
 }
 
+/* What was changed is kept, if the server was told where. False: `reply` is an error. */
+static bool keep(const serve_teaching *one, const serve_request *request, serve_reply *reply) {
+    vit_error error;
+    return serve_teaching_keep(request->server->teachings, one, &error) == VIT_OK ||
+           serve_fail(reply, 500, "%s", error.message);
+}
+
 static void reply_added(const serve_teaching *one, vit_json_out *failed, serve_reply *reply) {
     vit_json_out json = {0};
     vit_json_close(failed, ']');
@@ -132,7 +147,7 @@ static void add_sent(serve_teaching *one, serve_request *request, serve_reply *r
     vit_json_open(&failed, NULL, '[');
     if (!name || !*name)
         serve_fail(reply, 400, "class=NAME is missing: the class of the pictures");
-    else if (add(one, request, name, &sent, &failed, reply))
+    else if (add(one, request, name, &sent, &failed, reply) && keep(one, request, reply))
         reply_added(one, &failed, reply);
     vit_string_free(&failed.text);
     serve_pictures_free(&sent);
@@ -180,7 +195,7 @@ static void teach_all(serve_teaching *one, serve_request *request, json_t *class
         json_decref(unused);
         at = json_object_iter_next(classes, at);
     }
-    if (fine && learn(one, reply)) reply_added(one, &failed, reply);
+    if (fine && learn(one, reply) && keep(one, request, reply)) reply_added(one, &failed, reply);
     vit_string_free(&failed.text);
 }
 
@@ -276,14 +291,21 @@ void serve_teach_delete(serve_request *request, serve_reply *reply) {
         serve_fail(reply, 404, "there is no such teaching");
 }
 
-/* The picture number of ?picture=N; false: `reply` is an error. */
-static bool read_number(size_t *number, const serve_request *request, serve_reply *reply) {
+/* The picture of ?picture=N, or of its name or SHA-256; false: `reply` is an error. */
+static bool read_number(size_t *number, const serve_teaching *one, const serve_request *request,
+                        serve_reply *reply) {
     const char *text = serve_argument(request, "picture");
     uint64_t value;
-    if (!text || !vit_parse_u64(text, &value) || value >= SIZE_MAX)
-        return serve_fail(reply, 400, "picture=N is missing: the number of a picture");
-    *number = (size_t)value;
-    return true;
+    vit_error error;
+    if (!text || !*text)
+        return serve_fail(reply, 400,
+                          "picture=N is missing: the number of a picture, its name or its SHA-256");
+    if (strlen(text) < 20 && vit_parse_u64(text, &value)) {
+        *number = (size_t)value;
+        return true;
+    }
+    return vit_few_shot_find(number, one->teaching, text, &error) == VIT_OK ||
+           serve_fail(reply, 404, "%s", error.message);
 }
 
 /* "correct" gives a picture another class, "forget" takes it out. */
@@ -292,7 +314,7 @@ static void change(serve_teaching *one, serve_request *request, serve_reply *rep
     const char *name = serve_argument(request, "class");
     size_t number = 0;
     vit_error error;
-    if (!read_number(&number, request, reply)) return;
+    if (!read_number(&number, one, request, reply)) return;
     if (!forget && !name) {
         serve_fail(reply, 400, "class=NAME is missing: the class of the picture");
         return;
@@ -301,7 +323,7 @@ static void change(serve_teaching *one, serve_request *request, serve_reply *rep
                                      : vit_few_shot_correct(one->teaching, number, name, &error);
     if (status != VIT_OK)
         serve_fail_with(reply, &error);
-    else if (learn(one, reply))
+    else if (learn(one, reply) && keep(one, request, reply))
         reply_state(one, reply);
 }
 
@@ -440,9 +462,25 @@ static void load(serve_teaching *one, serve_request *request, serve_reply *reply
         serve_fail_with(reply, &error);
 }
 
-static void do_learn(serve_teaching *one, serve_request *request, serve_reply *reply) {
+/* [{"picture", "sha256", "name", "class"}] */
+static void list_pictures(serve_teaching *one, serve_request *request, serve_reply *reply) {
+    vit_json_out json = {0};
     (void)request;
-    if (learn(one, reply)) reply_state(one, reply);
+    vit_json_open(&json, NULL, '[');
+    for (size_t i = 0; i < vit_few_shot_count(one->teaching); i++) {
+        const vit_few_shot_picture p = vit_few_shot_at(one->teaching, i);
+        vit_json_open(&json, NULL, '{');
+        vit_json_count(&json, "picture", i);
+        vit_json_text(&json, "sha256", p.sha256);
+        vit_json_text(&json, "name", p.name ? p.name : "");
+        vit_json_text(&json, "class", vit_few_shot_class(one->teaching, p.label));
+        vit_json_close(&json, '}');
+    }
+    serve_end_json(&json, ']', reply);
+}
+
+static void do_learn(serve_teaching *one, serve_request *request, serve_reply *reply) {
+    if (learn(one, reply) && keep(one, request, reply)) reply_state(one, reply);
 }
 
 /* POST or GET /v1/teach/ID/WORD */
@@ -451,18 +489,20 @@ void serve_teach_do(serve_request *request, serve_reply *reply) {
         const char *word;
         bool posts;
         void (*act)(serve_teaching *one, serve_request *request, serve_reply *reply);
-    } acts[] = {
-        {"learn", true, do_learn},    {"answer", true, answer},    {"explain", true, explain},
-        {"load", true, load},         {"correct", true, change},   {"forget", true, change},
-        {"model", false, serve_give}, {"onnx", false, serve_give}, {"pytorch", false, serve_give}};
+    } acts[] = {{"learn", true, do_learn},          {"answer", true, answer},
+                {"explain", true, explain},         {"load", true, load},
+                {"correct", true, change},          {"forget", true, change},
+                {"pictures", false, list_pictures}, {"model", false, serve_give},
+                {"onnx", false, serve_give},        {"pytorch", false, serve_give}};
     serve_teaching *one = take(request, reply);
     size_t i = 0;
     if (!one) return;
     while (i < sizeof acts / sizeof acts[0] && strcmp(acts[i].word, request->version) != 0) i++;
     if (i == sizeof acts / sizeof acts[0])
-        serve_fail(reply, 404,
-                   "expected learn, answer, explain, load, correct, forget, model, onnx or pytorch "
-                   "after the id");
+        serve_fail(
+            reply, 404,
+            "expected learn, answer, explain, load, correct, forget, pictures, model, onnx or "
+            "pytorch after the id");
     else if (acts[i].posts != (strcmp(request->method, "POST") == 0))
         serve_fail(reply, 405, "%s is %s", acts[i].word, acts[i].posts ? "POST" : "GET");
     else

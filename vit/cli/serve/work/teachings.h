@@ -25,6 +25,8 @@ typedef struct serve_teachings serve_teachings;
 /* Keeps at most `most` teachings of at most `pictures` pictures each. When one more is begun, the
  * one that was not used for the longest time goes, if that is more than `idle` seconds. */
 typedef struct serve_teachings_options {
+    const char *directory; /* each teaching is kept there, too, as ID.lessons, and is read again
+                              when it is asked for; NULL: none is */
     size_t most, pictures, most_pixels;
     double idle;
     vit_few_shot_callback *goes_on; /* false: what is being learnt is cancelled */
@@ -35,6 +37,8 @@ typedef struct serve_teachings_options {
     vit_bf16 bf16;
 } serve_teachings_options;
 
+/* Errors: MEMORY; of options->directory also IO for one that cannot be made or written, or that
+ * others may write, and FORMAT for a file in it that is called as one of ours and is none. */
 vit_status serve_teachings_new(serve_teachings **out, const serve_teachings_options *options,
                                vit_error *error);
 void serve_teachings_free(serve_teachings *t, serve_models *models);
@@ -46,8 +50,14 @@ vit_status serve_teaching_begin(serve_teaching **out, serve_teachings *t, serve_
                                 serve_model *model, const char *head, size_t views,
                                 vit_error *error);
 
-/* The one with that id, its lock held; NULL: there is none. */
-serve_teaching *serve_teaching_take(serve_teachings *t, const char *id);
+/* *out = the one with that id, its lock held; NULL: there is none. Errors: of one that is kept in a
+ * file, if that is damaged, or taught on a model that is not served. */
+vit_status serve_teaching_take(serve_teaching **out, serve_teachings *t, serve_models *models,
+                               const char *id, vit_error *error);
+
+/* Writes it to its file, if teachings are kept; one without pictures has none. The lock is held. */
+vit_status serve_teaching_keep(const serve_teachings *t, const serve_teaching *one,
+                               vit_error *error);
 void serve_teaching_release(serve_teachings *t, serve_models *models, serve_teaching *one);
 
 /* False: there is none. */
