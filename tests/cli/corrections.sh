@@ -105,6 +105,16 @@ across = ("d/train/dark/copy.ppm", "train", "dark", "d/test/dark/d0.ppm", "test"
 assert rows("copies.csv") == [inner, across], rows("copies.csv")
 assert rows("within.csv") == [inner] and rows("across.csv") == [across]
 END_OF_PYTHON
+run 0 "*" "*" vit-evaluate --model relabelled --data d --report page.html
+check "and on the page of an evaluation" python3 - <<'END_OF_PYTHON'
+import json, re
+d = json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>',
+                         open("page.html", encoding="utf-8").read(), re.S).group(1))
+[pair] = d["answers"]["copies"]["pairs"]
+assert d["answers"]["copies"]["count"] == 1 and pair["split"] == "train", pair
+assert pair["file"] == "d/train/dark/copy.ppm" and pair["alike"] == "exact", pair
+assert d["pictures"][pair["picture"]]["file"] == "d/test/dark/d0.ppm"
+END_OF_PYTHON
 run 0 "*" "0 pairs of copies" vit-train --data d --steps 1 --val 0 --out n --overwrite \
     --exclude copies.csv --near-duplicates left.csv
 echo mine >mine.csv

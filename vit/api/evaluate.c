@@ -498,11 +498,11 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
     return status;
 }
 
-/* Copies among the answered pictures, and of them in the training part. They are looked for in
- * pictures as the data would be prepared for a training: all models find the same ones. */
-static vit_status list_copies(const vit_dataset *answered, unsigned part,
-                              const vit_evaluate_options *o, const char *trained_on,
-                              vit_error *error) {
+/* answered->copies = copies among the answered pictures, and of them in the training part, for a
+ * table or a page. They are looked for in pictures as the data would be prepared for a training:
+ * all models find the same ones. */
+static vit_status list_copies(vit_dataset *answered, unsigned part, const vit_evaluate_options *o,
+                              const char *trained_on, vit_error *error) {
     vit_dataset set;
     vit_dataset_options options = {.need = part,
                                    .want = answered->test_is ? part : part | VIT_PART_TRAIN,
@@ -513,7 +513,9 @@ static vit_status list_copies(const vit_dataset *answered, unsigned part,
                                    .finds_copies = part & VIT_PART_TRAIN,
                                    .empty_classes = true,
                                    .splits_are_classes = true};
-    if (o->arrays || !answered->class_source)
+    const bool are_files = !o->arrays && answered->class_source;
+    if (!are_files && !o->near_duplicates) return VIT_OK;
+    if (!are_files)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "%s: copies are looked for in pictures that are files of their own: leave "
                         "the table of near-duplicates out",
@@ -522,8 +524,14 @@ static vit_status list_copies(const vit_dataset *answered, unsigned part,
                                    VIT_PRECISION_F32, VIT_BF16_ANY, error);
     if (status == VIT_OK) status = vit_dataset_open(&set, o->data, &options, error);
     if (status != VIT_OK) return status;
-    status = vit_duplicates_save(o->near_duplicates, &set, options.threads, error);
-    if (status == VIT_OK && o->note) o->note(set.notes[set.note_count - 1], o->user);
+    status = o->near_duplicates
+                 ? vit_duplicates_save(o->near_duplicates, &set, options.threads, error)
+                 : vit_duplicates_list(&set, options.threads, error);
+    if (status == VIT_OK && o->near_duplicates && o->note)
+        o->note(set.notes[set.note_count - 1], o->user);
+    const vit_copy_list found = set.copies;
+    set.copies = answered->copies;
+    answered->copies = found;
     vit_dataset_close(&set);
     return status;
 }
@@ -558,7 +566,8 @@ vit_status vit_evaluate_with(const vit_model *m, const vit_evaluate_options *opt
                         o->data ? o->data : "the pictures");
     vit_status status = training_of(&before, m, error);
     if (status == VIT_OK) status = open_data(&data, m, parts[o->split], o, before.checksums, error);
-    if (status == VIT_OK && o->near_duplicates && vit_cluster_rank(o->cluster) == 0)
+    if (status == VIT_OK && (o->near_duplicates || callback) && vit_cluster_rank(o->cluster) == 0 &&
+        m->file.scoring == VIT_SCORING_SOFTMAX)
         status = list_copies(&data, parts[o->split], o, before.checksums, error);
     status = vit_cluster_agree(o->cluster, status, error);
     if (status == VIT_OK) {

@@ -214,7 +214,30 @@ static judged *find_picture(const ranking *c, size_t picture) {
     return &c->all[i];
 }
 
-/* The worst and the label issues; then the first picture of every cell, the second of every cell,
+/* The answered picture of a file; NULL: none is. */
+static judged *find_file(const ranking *c, const char *file) {
+    const vit_answers *a = c->answers;
+    for (size_t i = 0; file && i < a->count; i++) {
+        const char *own = vit_record_file(a->records, record_of(a, c->all[i].picture));
+        if (own && strcmp(own, file) == 0) return &c->all[i];
+    }
+    return NULL;
+}
+
+/* Of pair i of copies the answered picture, and in *other the file of the other one; NULL: it is
+ * not among those that are listed. */
+static judged *find_copy(const char **other, const ranking *c, size_t i) {
+    const vit_listed_copy *row = &c->answers->data->copies.rows[i];
+    *other = row->picture;
+    return find_file(c, row->copy_of);
+}
+
+static size_t count_copies(const ranking *c) {
+    return c->answers->lists ? vit_min(c->answers->data->copies.count, LISTED) : 0;
+}
+
+/* The worst, the label issues and the copies; then the first picture of every cell, the second of
+ * every cell,
  * ... */
 static vit_status show_all(ranking *c, vit_error *error) {
     vit_status status = VIT_OK;
@@ -223,6 +246,11 @@ static vit_status show_all(ranking *c, vit_error *error) {
         status = show(c, c->list[i], error);
     for (size_t i = 0; i < count_issues(c) && status == VIT_OK; i++)
         status = show(c, find_picture(c, c->answers->lists->issues[i].picture), error);
+    for (size_t i = 0; i < count_copies(c) && status == VIT_OK; i++) {
+        const char *other;
+        judged *j = find_copy(&other, c, i);
+        if (j) status = show(c, j, error);
+    }
     for (size_t turn = 0; turn < OF_A_CELL; turn++)
         for (size_t i = 0; i < c->cell_count && status == VIT_OK; i++)
             if (turn < c->order[i]->count)
@@ -262,6 +290,29 @@ static void write_issues(vit_json_out *json, const ranking *c) {
     for (size_t i = 0; i < count_issues(c); i++)
         if (find_picture(c, lists->issues[i].picture)->shown > 0)
             vit_json_count(json, NULL, lists->issues[i].likely);
+    vit_json_close(json, ']');
+    vit_json_close(json, '}');
+}
+
+/* "copies": {"count", "pairs": [{"picture", "file", "split", "label", "alike"}]}: the other file of
+ * each pair, its part and its class. */
+static void write_copies(vit_json_out *json, const ranking *c) {
+    const vit_copy_list *copies = &c->answers->data->copies;
+    vit_json_open(json, "copies", '{');
+    vit_json_count(json, "count", copies->count);
+    vit_json_open(json, "pairs", '[');
+    for (size_t i = 0; i < count_copies(c); i++) {
+        const char *other;
+        const judged *j = find_copy(&other, c, i);
+        if (!j || j->shown == 0) continue;
+        vit_json_open(json, NULL, '{');
+        vit_json_count(json, "picture", j->shown - 1);
+        vit_json_text(json, "file", other);
+        vit_json_text(json, "split", copies->rows[i].split);
+        vit_json_count(json, "label", copies->rows[i].label);
+        vit_json_text(json, "alike", vit_alike_name(copies->rows[i].alike));
+        vit_json_close(json, '}');
+    }
     vit_json_close(json, ']');
     vit_json_close(json, '}');
 }
@@ -319,6 +370,7 @@ vit_status vit_answers_write(vit_json_out *json, const vit_answers *a, vit_error
             if (c.list[i]->shown > 0) vit_json_count(json, NULL, c.list[i]->shown - 1);
         vit_json_close(json, ']');
         if (a->lists) write_issues(json, &c);
+        if (a->lists) write_copies(json, &c);
         if (a->lists) write_risk(json, &c);
         vit_json_close(json, '}');
         vit_json_raw(json, "pictures", c.pictures.text.failed ? NULL : c.pictures.text.text);

@@ -27,9 +27,9 @@ typedef struct vit_answers {
  * sees them, before they are normalised, and at most 96 pixels a side. A cell has up to 12: the
  * wrong answers of the highest probability, the right ones of the lowest; all together take at most
  * 3 MB. An evaluation has more of the worst, each picture its "file", and two more members of the
- * first: "issues": {"count", "pictures": [...], "likely": [...]}, or null, and "risk": {"answered",
- * "right", "confidence"}, each a list, of the answers of the highest confidence. Errors: MEMORY,
- * those of reading a record. */
+ * first: "issues": {"count", "pictures": [...], "likely": [...]}, or null, "copies" and "risk":
+ * {"answered", "right", "confidence"}, each a list, of the answers of the highest confidence.
+ * Errors: MEMORY, those of reading a record. */
 vit_status vit_answers_write(vit_json_out *json, const vit_answers *answers, vit_error *error);
 
 /* Several pictures side by side in one PNG. */

@@ -118,6 +118,18 @@ function issues(i) {
     `labelled ${brief(D.pictures[p].truth)}, `, make('s', {}, `likely ${brief(i.likely[k])}`)))));
 }
 
+function copies(c) {
+  if (!c || !c.count) return;
+  $('#copies').hidden = false;
+  $('#copies .help').append(` ${count(c.count)} pair${c.count > 1 ? 's' : ''}` +
+    (c.pairs.length < c.count ? `; here are ${c.pairs.length}, --near-duplicates FILE.csv lists all.`
+      : '.'));
+  $('#copies .pictures').append(...c.pairs.map(x => picture(x.picture, make('figcaption', {},
+    `${x.alike}: ${x.file} (${x.split})`,
+    ...(x.label === D.pictures[x.picture].truth ? [] :
+      [' ', make('s', {}, `${brief(D.pictures[x.picture].truth)} and ${brief(x.label)}`)])))));
+}
+
 function list(id, items) {
   $(id).hidden = !items.length;
   $(`${id} ul`).append(...items.map(x => make('li', {}, x)));
@@ -131,6 +143,7 @@ function evaluation() {
   risk(D.answers.risk, D.answers.count);
   classes(m);
   issues(D.answers.issues);
+  copies(D.answers.copies);
   list('#notes', m.notes);
   list('#files', m.files);
 }
