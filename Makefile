@@ -17,6 +17,8 @@
 #               file that needs no library (musl)
 # make wasm     the programs for WebAssembly, build/wasm/bin, the page of vit-serve without a
 #               server, build/web, and docs/lecture.html (scripts/setup --wasm first)
+# make CORE=yes the core alone, in build/core (docs/core.md); make CORE=yes test its tests
+# make WITHOUT="search serve"  without these guests (docs/contributing.md)
 # make clean
 #
 # CC=gcc|clang, CFLAGS, BUILD (default build), MPI=1 and MPICC may be set on the command line; for
@@ -32,6 +34,20 @@ ifeq ($(origin BUILD),undefined)
 $(shell mkdir -p build/mpi build/obj && ln -sfn ../obj build/mpi/obj && ln -sf ../flags build/mpi)
 BUILD   = build/mpi
 endif
+endif
+# CORE=yes: the core alone, without guests, in build/core: C17, OpenMP, stb, jansson and zlib.
+# WITHOUT="search serve": without these guests, and those that need them (the list `guests`).
+CORE   ?=
+ifneq ($(CORE),)
+ifeq ($(origin BUILD),undefined)
+BUILD   = build/core
+endif
+JPEG    = no
+WEBP    = no
+TIFF    = no
+HEIF    = no
+SERVE   = no
+WITHOUT := $(shell scripts/guests names)
 endif
 BUILD  ?= build
 CFLAGS ?= -O2 -g
@@ -126,21 +142,27 @@ ifneq ($(SYSTEM),)
 FLOORS += vit/base/$(SYSTEM)
 ALL_CFLAGS += -include vit/base/$(SYSTEM)/posix.h $(if $(filter macos,$(SYSTEM)),-D_DARWIN_C_SOURCE)
 endif
-# What another build has; the codecs whose library is left out.
-WITHOUT  = vit/cluster/wire_% vit/cluster/watch.c \
+WITHOUT ?=
+GUESTS  := $(shell scripts/guests build $(BUILD) $(WITHOUT) || echo failed)
+ifneq ($(GUESTS),)
+$(error WITHOUT=$(WITHOUT))
+endif
+include $(BUILD)/guests.mk
+# What another build has; the codecs whose library is left out; absent guests.
+LEFT_OUT = $(wildcard $(ABSENT_FILES)) vit/cluster/wire_% vit/cluster/watch.c \
   $(if $(filter windows,$(SYSTEM)),vit/base/secret.c) \
   vit/image/codec/jpeg$(if $(filter JPEG,$(CODECS)),_stb).c \
   $(if $(filter WEBP,$(CODECS)),,vit/image/codec/webp.c) \
   $(if $(filter TIFF,$(CODECS)),,vit/image/codec/tiff.c) \
   $(if $(filter HEIF,$(CODECS)),,vit/image/codec/heif.c)
-LIB_SRC  = $(filter-out $(WITHOUT),$(sort $(wildcard $(FLOORS:%=%/*.c))))
+LIB_SRC  = $(filter-out $(LEFT_OUT),$(sort $(wildcard $(FLOORS:%=%/*.c))))
 PRESETS  = $(sort $(wildcard models/presets/*.json))
 # vit-serve is built where its HTTP library is; SERVE=no leaves it out.
 SERVE   ?= $(shell pkg-config --exists libmicrohttpd && echo yes)
 SERVE_LIBS = $(shell pkg-config --libs libmicrohttpd) $(if $(filter windows,$(SYSTEM)),-lws2_32)
-PROG_SRC = $(sort $(wildcard vit/cli/vit-*.c vit/cli/bench/vit-*.c) \
-  $(if $(filter yes,$(SERVE)),vit/cli/serve/vit-serve.c))
-CLI_SRC  = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/parts/*.c)))
+PROG_SRC = $(filter-out $(LEFT_OUT),$(sort $(wildcard vit/cli/vit-*.c vit/cli/bench/vit-*.c) \
+  $(if $(filter yes,$(SERVE)),vit/cli/serve/vit-serve.c)))
+CLI_SRC  = $(filter-out $(PROG_SRC) $(LEFT_OUT),$(sort $(wildcard vit/cli/parts/*.c)))
 BENCH    = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/bench/*.c)))
 SERVE_SRC = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/serve/*.c vit/cli/serve/*/*.c)))
 SERVE_PARTS = serve_page_html serve_page_css serve_page_js serve_search_html serve_search_js \
@@ -155,10 +177,12 @@ SHIPPED  = $(if $(filter all,$(ONE)),,$(sort $(wildcard models/*.safetensors)))
 TEST_SRC = $(sort $(wildcard tests/*/test_*.c))
 HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/support/*.c)))
 
-EMBEDDED = presets measured pytorch_model timm_models hugging_face_models imagenet synsets \
-  templates entities explain_page_html report_html report_css report_js compare_html \
-  compare_js charts_js teaching_html option_names
-LIB_OBJ  = $(call obj,$(LIB_SRC)) $(WIRE) $(EMBEDDED:%=$(BUILD)/obj/%.o)
+EMBEDDED = $(filter-out $(ABSENT_DATA),presets measured pytorch_model timm_models \
+  hugging_face_models imagenet synsets templates entities explain_page_html report_html \
+  report_css report_js compare_html compare_js charts_js teaching_html option_names)
+# Tables with the rows of the guests that are there: guests.o, of programs guests_cli.o.
+CLI_OBJ  = $(call obj,$(CLI_SRC)) $(BUILD)/guests_cli.o
+LIB_OBJ  = $(call obj,$(LIB_SRC)) $(WIRE) $(EMBEDDED:%=$(BUILD)/obj/%.o) $(BUILD)/guests.o
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PROGRAMS = $(patsubst %.c,$(BUILD)/bin/%,$(notdir $(PROG_SRC)))
@@ -193,7 +217,7 @@ WEB_FLAGS = -sMODULARIZE=1 -sEXPORT_NAME=createVit -sENVIRONMENT=worker $(WASM_F
   -sEXPORTED_RUNTIME_METHODS=FS,UTF8ToString
 MANY      = $(if $(THREADS),-threads)
 web: $(if $(THREADS),,$(WEB_FILES)) $(WEB)/vit$(MANY).js $(WEB)/vit-fused$(MANY).js
-WEB_OBJ   = $(call obj,vit/cli/web/web.c $(CLI_SRC) \
+WEB_OBJ   = $(CLI_OBJ) $(call obj,vit/cli/web/web.c \
   $(filter-out %/http.c %/listen.c %/vit-serve.c,$(SERVE_SRC))) \
   $(patsubst %,$(BUILD)/obj/%.o,$(filter-out serve_models,$(SERVE_PARTS))) \
   $(BUILD)/lib/libvit.a
@@ -287,6 +311,9 @@ $(BUILD)/obj/tests/kernels/test_vnni.o: EXTRA = -Wno-unused-parameter $(if $(X86
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(EXTRA) -MMD -MP -MT '$$(BUILD)/obj/$*.o' -c -o $@ $<
+
+$(BUILD)/guests.o $(BUILD)/guests_cli.o: $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
+	$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 $(BUILD)/wire_mpi.o: vit/cluster/wire_mpi.c vit/cluster/wire.h vit/cluster/launched.h $(BUILD)/flags
 	$(CC) $(ALL_CFLAGS) $(patsubst -I%,-isystem %,$(filter -I%,$(MPI_CALL))) -c -o $@ $<
@@ -416,7 +443,7 @@ $(BUILD)/one.c: scripts/embed-programs Makefile
 	@mkdir -p $(@D)
 	scripts/embed-programs $(notdir $(ONE_SRC:.c=)) >$@
 $(BUILD)/bin/vit$(EXE): $(BUILD)/obj/one.o $(BUILD)/obj/verified.o $(call one_obj,$(ONE_SRC)) \
-  $(call obj,$(BENCH) $(CLI_SRC)) $(ONE_SERVE) $(BUILD)/lib/libvit.a
+  $(call obj,$(BENCH)) $(CLI_OBJ) $(ONE_SERVE) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(SECTIONS) $(if $(ONE_SERVE),$(SERVE_LIBS)) $(LIBS)
 	$(if $(filter all,$(ONE)),$(STRIP) $@)
@@ -431,7 +458,7 @@ $(filter %/vit-serve,$(APART)): $(call obj,vit/cli/serve/vit-serve.c $(SERVE_SRC
 $(filter %/vit-verify,$(APART)): $(BUILD)/obj/verified.o
 $(filter-out %/vit-bench %/vit-serve,$(APART)): $(BUILD)/bin/%: $(BUILD)/obj/vit/cli/%.o
 $(filter %/vit-serve,$(APART)): LIBS += $(SERVE_LIBS)
-$(APART): $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a
+$(APART): $(CLI_OBJ) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(SECTIONS) $(LIBS)
 # Windows has no links worth the name.
@@ -455,7 +482,7 @@ $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(BUILD)/lib/libvit.
 # In tests, the library's calls of the system go through tests/support/fault.c, which can make
 # them fail.
 FAULT_CALLS = posix_memalign open read pread write fsync close rename unlink mmap opendir readdir
-$(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(HELP_SRC) $(CLI_SRC)) \
+$(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(HELP_SRC)) $(CLI_OBJ) \
     $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(SECTIONS) $(FAULT_CALLS:%=-Wl,--wrap=%) $(LIBS) \
@@ -474,17 +501,17 @@ $(BUILD)/obj/emulated/%.o: vit/kernels/%.c $(BUILD)/flags
 	  -MT '$$(BUILD)/obj/emulated/$*.o' -c -o $@ $<
 PERMITTED = $(BUILD)/obj/tests/emulated/permitted.o
 $(BUILD)/emulated/%: $(BUILD)/obj/tests/ops/%.o $(EMULATED_OBJ) $(PERMITTED) \
-    $(call obj,$(HELP_SRC) $(CLI_SRC)) $(BUILD)/lib/libvit.a
+    $(call obj,$(HELP_SRC)) $(CLI_OBJ) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(SECTIONS) $(FAULT_CALLS:%=-Wl,--wrap=%) $(LIBS) \
 	  $(shell pkg-config --libs cmocka)
 $(BUILD)/emulated/tiles: $(BUILD)/obj/tests/emulated/tiles.o $(EMULATED_OBJ) \
-    $(call obj,$(HELP_SRC) $(CLI_SRC)) $(BUILD)/lib/libvit.a
+    $(call obj,$(HELP_SRC)) $(CLI_OBJ) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(FAULT_CALLS:%=-Wl,--wrap=%) $(LIBS) \
 	  $(shell pkg-config --libs cmocka)
 $(BUILD)/emulated/vit-train: $(BUILD)/obj/vit/cli/vit-train.o $(EMULATED_OBJ) $(PERMITTED) \
-    $(call obj,$(CLI_SRC)) $(BUILD)/lib/libvit.a
+    $(CLI_OBJ) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(SECTIONS) $(LIBS)
 
@@ -529,7 +556,7 @@ fuzzers: $(FUZZERS)
 
 $(BUILD)/fuzz_serve: $(patsubst %,$(BUILD)/obj/vit/cli/serve/%.o,answer/multipart answer/base64 \
   net/guard)
-$(BUILD)/fuzz_requests: $(filter-out %/http.o %/listen.o,$(call obj,$(SERVE_SRC) $(CLI_SRC))) \
+$(BUILD)/fuzz_requests: $(filter-out %/http.o %/listen.o,$(call obj,$(SERVE_SRC))) $(CLI_OBJ) \
   $(patsubst %,$(BUILD)/obj/%.o,$(SERVE_PARTS))
 $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/lib/libvit.a
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIBS)
@@ -554,8 +581,8 @@ AT_CMAKE  = $(AT_LIB)/cmake/vit
 CONFIG_LIBS = $(shell pkg-config --libs-only-l $(filter-out stb,$(PKGS)) $(CODEC_PKGS)) -lm $(OPENMP)
 NAMES     = $(notdir $(PROGRAMS))
 # What a user of the library includes.
-HEADERS   = vit/vit.h vit/precision.h vit/cluster.h vit/tensors.h vit/maps.h vit/texts.h \
-  vit/few_shot.h vit/labels.h vit/zero_shot.h vit/reliance.h vit/reports.h
+HEADERS   = $(filter-out $(ABSENT_HEADERS),vit/vit.h vit/precision.h vit/cluster.h vit/tensors.h \
+  vit/maps.h vit/texts.h vit/few_shot.h vit/labels.h vit/zero_shot.h vit/reliance.h vit/reports.h)
 AT_BASH   = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 AT_ZSH    = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 AT_FISH   = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
@@ -628,6 +655,11 @@ $(BUILD)/vit-$(VERSION)-$(ARCHIVE).tar.gz: programs LICENSE $(MODELS)
 	tar -c --sort=name --owner=0 --group=0 --numeric-owner --mode=go-w --mtime=@$(EPOCH) \
 	  --transform='s,^\.,vit-$(VERSION),S' -C $(BUILD)/archive . | gzip -9n >$@
 EPOCH = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct))
+
+# make print-LIBS says what a variable is, for scripts.
+ALL_OBJ = $(LIB_OBJ) $(CLI_OBJ) $(call obj,$(PROG_SRC) $(BENCH) $(SERVE_SRC))
+print-%:
+	@echo $($*)
 
 clean:
 	rm -rf $(BUILD) $(if $(filter build,$(BUILD)),docs/lecture.html)

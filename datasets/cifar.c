@@ -4,6 +4,7 @@
  * and of blue, row by row.
  */
 #include "datasets/reader.h"
+#include "vit/base/guests.h"
 #include "vit/base/size.h"
 #include "vit/formats/sha256.h"
 
@@ -218,7 +219,7 @@ static vit_status read_file(reading *g, vit_records *records, const char *name, 
     char *path;
     vit_status status = vit_listing_read(&file, &path, g->directory, name, MAX_FILE, error);
     if (status == VIT_OK && g->set->is_python)
-        status = unpickle(&file, vit_cifar_unpickle, g->set->classes, path, error);
+        status = unpickle(&file, vit_cifar_pickles->records, g->set->classes, path, error);
     if (status == VIT_OK) status = add_file(g, records, &file, index, files, path, error);
     vit_free(file.data);
     vit_free(path);
@@ -273,7 +274,7 @@ static vit_status read_names(vit_dataset *out, const cifar_set *s, const vit_lis
     vit_status status =
         vit_listing_read(&file, &path, directory, s->label_file, MAX_LABEL_FILE, error);
     if (status == VIT_OK && s->is_python)
-        status = unpickle(&file, vit_cifar_unpickle_names, s->classes, path, error);
+        status = unpickle(&file, vit_cifar_pickles->names, s->classes, path, error);
     if (status == VIT_OK) status = take_names(out, s->classes, &file, path, error);
     vit_free(file.data);
     vit_free(path);
@@ -319,7 +320,12 @@ static vit_status read_set(vit_dataset *out, const cifar_set *s, const vit_listi
 static vit_status read_cifar(vit_dataset *out, const vit_listing *directory,
                              const vit_dataset_options *options, vit_error *error) {
     const vit_dataset_options o = vit_options_without_val(options);
-    return read_set(out, recognise(directory), directory, &o, error);
+    const cifar_set *s = recognise(directory);
+    char guest[VIT_GUEST_TEXT];
+    if (s->is_python && !vit_cifar_pickles)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: holds %s in its Python form%s",
+                        directory->path, s->name, vit_guests_for(guest, "vit_cifar_pickles"));
+    return read_set(out, s, directory, &o, error);
 }
 
 const vit_reader vit_reader_cifar = {

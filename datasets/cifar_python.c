@@ -84,8 +84,8 @@ static vit_status read_pickle(vit_pickle **p, const uint8_t *bytes, size_t size,
     return unfit(name, what, error);
 }
 
-vit_status vit_cifar_unpickle(vit_bytes *out, const uint8_t *bytes, size_t size, unsigned classes,
-                              const char *name, vit_error *error) {
+static vit_status read_records(vit_bytes *out, const uint8_t *bytes, size_t size, unsigned classes,
+                               const char *name, vit_error *error) {
     vit_pickle *p;
     *out = (vit_bytes){0};
     vit_status status = read_pickle(&p, bytes, size, name, error);
@@ -98,8 +98,8 @@ vit_status vit_cifar_unpickle(vit_bytes *out, const uint8_t *bytes, size_t size,
     return status;
 }
 
-vit_status vit_cifar_unpickle_names(vit_bytes *out, const uint8_t *bytes, size_t size,
-                                    unsigned classes, const char *name, vit_error *error) {
+static vit_status read_names(vit_bytes *out, const uint8_t *bytes, size_t size, unsigned classes,
+                             const char *name, vit_error *error) {
     vit_pickle *p;
     vit_string lines = {0};
     *out = (vit_bytes){0};
@@ -122,3 +122,5 @@ vit_status vit_cifar_unpickle_names(vit_bytes *out, const uint8_t *bytes, size_t
     *out = (vit_bytes){(uint8_t *)lines.text, lines.length};
     return VIT_OK;
 }
+
+const vit_pickled_cifar vit_cifar_in_python = {read_records, read_names};

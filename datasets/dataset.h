@@ -18,6 +18,15 @@
 
 typedef struct vit_files vit_files;             /* where records are that are not in memory */
 typedef struct vit_shard_files vit_shard_files; /* the tar files that they are in */
+
+/* Where a picture is in them. */
+typedef struct vit_place {
+    uint64_t offset; /* of its first byte in the shard */
+    uint32_t shard, size;
+    uint32_t crc; /* CRC-32 of its bytes */
+    bool has_crc; /* it is known, by an index or since the picture was read before */
+} vit_place;
+
 typedef struct vit_drawing vit_drawing; /* how records are drawn that are not stored at all */
 
 /* The texts of records as ids without START and END, one after the other: that of record i is

@@ -1,5 +1,4 @@
 /* A folder per class of pictures of any formats and sizes, or a table of them. */
-#include "datasets/listed.h"
 #include "datasets/reader.h"
 #include "datasets/tree.h"
 #include "vit/base/sys.h"
@@ -23,7 +22,7 @@ static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
 
 /* Whether there is a table of pictures, or a folder that is not hidden. */
 static bool probe(const vit_listing *directory) {
-    if (vit_listed_is(directory)) return true;
+    if (vit_picture_tables && vit_picture_tables->is(directory)) return true;
     for (size_t i = 0; i < directory->count; i++) {
         if (!vit_name_is_wanted(directory->names[i])) continue;
         char *path = vit_path_join(directory->path, directory->names[i]);

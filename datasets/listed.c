@@ -432,3 +432,5 @@ vit_status vit_listed_scan(vit_tree *out, bool *found, const char *root, unsigne
     vit_free(l);
     return status;
 }
+
+const vit_picture_table vit_listed_tables = {vit_listed_is, vit_listed_scan};

@@ -3,7 +3,7 @@
  * [N][H][W] or [N][H][W][C]; labels are integers of any width. classes.txt or labels.txt may have
  * the names of classes.
  */
-#include "datasets/reader.h"
+#include "datasets/numpy.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
@@ -362,12 +362,13 @@ vit_status vit_numpy_parse(vit_dataset *out, const uint8_t *bytes, size_t size, 
     return status;
 }
 
-bool vit_numpy_is(const char *path) {
+/* Whether the path is a file of arrays, FILE.npz. */
+static bool is_archive(const char *path) {
     return vit_has_ending(path, ".npz") && vit_path_look(path) == VIT_PATH_FILE;
 }
 
-vit_status vit_numpy_open(vit_dataset *out, const char *path, const vit_dataset_options *o,
-                          vit_error *error) {
+static vit_status open_archive(vit_dataset *out, const char *path, const vit_dataset_options *o,
+                               vit_error *error) {
     vit_bytes file;
     vit_status status = vit_map_file(&file, path, error);
     if (status != VIT_OK) return status;
@@ -405,7 +406,7 @@ static vit_status read_directory(vit_dataset *out, const vit_listing *directory,
     if (has_arrays(directory)) return read_source(out, &s, o, error);
     char *path = vit_path_join(directory->path, archive_of(directory));
     if (!path) return vit_fail_memory(error, "a path", strlen(directory->path));
-    const vit_status status = vit_numpy_open(out, path, o, error);
+    const vit_status status = open_archive(out, path, o, error);
     vit_free(path);
     return status;
 }
@@ -415,3 +416,6 @@ const vit_reader vit_reader_numpy = {
     .probe = probe,
     .read = read_directory,
 };
+
+static const char *const none[] = {NULL};
+const vit_named_set vit_numpy_sets = {none, is_archive, open_archive};

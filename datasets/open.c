@@ -1,6 +1,6 @@
 #include "datasets/gzip.h"
-#include "datasets/listed.h"
 #include "datasets/reader.h"
+#include "vit/base/guests.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
@@ -9,16 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* They are tried in this order; the first whose probe succeeds reads the directory. */
-static const vit_reader *const readers[] = {
-    &vit_reader_idx,    &vit_reader_cifar, &vit_reader_planes, &vit_reader_numpy,
-    &vit_reader_labels, &vit_reader_pairs, &vit_reader_folder, &vit_reader_shards};
-
 /* The sets that scripts/fetch-data can get. */
 static const char *const known_names[] = {"mnist", "fashion", "cifar10", "cifar100"};
-static const char *const suggested[] = {"digits",       "mnist",         "fashion",
-                                        "cifar10",      "cifar100",      "strips",
-                                        "drawn-strips", "numbers:en-de", "medley"};
+
+enum { MOST_NAMES = 24 }; /* of sets: those above, and of vit_named_sets */
+
+/* names: the names of sets, those that are looked up and those that are made; returns how many. */
+static size_t all_names(const char *names[MOST_NAMES]) {
+    size_t count = 0;
+    for (size_t i = 0; i < VIT_COUNT(known_names); i++) names[count++] = known_names[i];
+    for (size_t i = 0; vit_named_sets[i]; i++)
+        for (const char *const *name = vit_named_sets[i]->names; *name && count < MOST_NAMES;
+             name++)
+            names[count++] = *name;
+    return count;
+}
 
 /* ---- a directory ---- */
 
@@ -127,6 +132,7 @@ static const char *advice_on(const char *name) {
 
 static vit_status nothing_known(const vit_listing *directory, vit_error *error) {
     vit_string holds = {0}, expects = {0};
+    char guests[VIT_GUEST_TEXT];
     if (directory->chosen)
         return vit_fail(error, VIT_ERROR_IO, "%s: has no files of %s", directory->path,
                         directory->chosen);
@@ -135,8 +141,9 @@ static vit_status nothing_known(const vit_listing *directory, vit_error *error) 
     if (directory->count > NAMES_SHOWN)
         vit_string_add(&holds, " and %zu more", directory->count - NAMES_SHOWN);
     if (directory->count == 0) vit_string_add(&holds, "nothing");
-    for (size_t i = 0; i < VIT_COUNT(readers); i++)
-        vit_string_add(&expects, "%s%s", i > 0 ? ", or " : "", readers[i]->expects);
+    for (size_t i = 0; vit_readers[i]; i++)
+        vit_string_add(&expects, "%s%s", i > 0 ? ", or " : "", vit_readers[i]->expects);
+    vit_string_add(&expects, "%s", vit_guests_for(guests, "vit_readers"));
     const char *advice = NULL;
     for (size_t i = 0; i < directory->count && !advice; i++)
         advice = advice_on(directory->names[i]);
@@ -158,8 +165,8 @@ static vit_status nothing_known(const vit_listing *directory, vit_error *error) 
 
 /* The reader whose probe succeeds first; NULL: none. */
 static const vit_reader *reader_of(const vit_listing *directory) {
-    for (size_t i = 0; i < VIT_COUNT(readers); i++)
-        if (readers[i]->probe(directory)) return readers[i];
+    for (size_t i = 0; vit_readers[i]; i++)
+        if (vit_readers[i]->probe(directory)) return vit_readers[i];
     return NULL;
 }
 
@@ -324,12 +331,11 @@ static vit_status open_directory(vit_dataset *out, const char *path, const char 
     if (status == VIT_OK && inner)
         status = open_directory(out, inner, chosen, options, error);
     else if (status == VIT_OK && (!reader || reader == &vit_reader_folder) &&
-             !vit_listed_is(&directory))
+             !(vit_picture_tables && vit_picture_tables->is(&directory)))
         status = refuse_boxes(&directory, error);
     if (status == VIT_OK && !inner && reader && reader != &vit_reader_folder)
-        status = reader == &vit_reader_shards && !options->class_column
-                     ? VIT_OK
-                     : refuse_unfit(path, options, error);
+        status =
+            reader->named && !options->class_column ? VIT_OK : refuse_unfit(path, options, error);
     if (status == VIT_OK && !inner)
         status = reader && !(chosen && reader == &vit_reader_folder)
                      ? reader->read(out, &directory, options, error)
@@ -358,7 +364,11 @@ static bool is_chosen(char **path, const char *data) {
 /* ---- a name ---- */
 
 static vit_status unknown(const char *data, vit_error *error) {
-    const char *near = vit_nearest(data, suggested, VIT_COUNT(suggested));
+    const char *names[MOST_NAMES];
+    const size_t count = all_names(names);
+    const char *near = vit_nearest(data, names, count);
+    vit_string list = {0};
+    char guests[VIT_GUEST_TEXT];
     const vit_path_kind kind = vit_path_look(data);
     const bool names_arrays = vit_has_ending(data, ".npz") || vit_has_ending(data, ".npy");
     if (*data == 0) return vit_fail(error, VIT_ERROR_IO, "the name of a data set is empty");
@@ -378,10 +388,13 @@ static vit_status unknown(const char *data, vit_error *error) {
                         "%s: there is no such file or directory; data are a directory of pictures, "
                         "of IDX or CIFAR files or of images.npy and labels.npy, or FILE.npz",
                         data);
-    return vit_fail(error, VIT_ERROR_IO,
-                    "%s: is neither a directory nor the name of a data set (digits, mnist, "
-                    "fashion, cifar10, cifar100, medley, strips, drawn-strips, numbers:A-B)%s%s%s",
-                    data, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    for (size_t i = 0; i < count; i++) vit_string_add(&list, "%s%s", i > 0 ? ", " : "", names[i]);
+    vit_fail(error, VIT_ERROR_IO,
+             "%s: is neither a directory nor the name of a data set (%s)%s%s%s%s", data,
+             list.failed ? "..." : list.text, near ? "; did you mean " : "", near ? near : "",
+             near ? "?" : "", near ? "" : vit_guests_for(guests, "vit_named_sets"));
+    vit_string_free(&list);
+    return VIT_ERROR_IO;
 }
 
 /* Opens the directory of this name in $VIT_DATA, or in data. */
@@ -424,6 +437,13 @@ static vit_status suit(vit_dataset *d, const vit_dataset_options *o, vit_error *
                             d->name, height, width, d->height, d->width);
 }
 
+/* The set that is called so, or the file of one kind; NULL: none. */
+static const vit_named_set *named_set(const char *data) {
+    for (size_t i = 0; vit_named_sets[i]; i++)
+        if (vit_named_sets[i]->is(data)) return vit_named_sets[i];
+    return NULL;
+}
+
 static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset_options *options,
                            vit_error *error) {
     vit_status status;
@@ -433,27 +453,15 @@ static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset
     const bool is_directory = vit_path_look(data) == VIT_PATH_DIRECTORY;
     const bool is_known = known < VIT_COUNT(known_names) && !is_directory;
     *out = (vit_dataset){0};
-    if (!is_directory && !is_known &&
-        (vit_numpy_is(data) || vit_strips_is(data) || vit_medley_is(data) || vit_numbers_is(data) ||
-         vit_digits_is(data)) &&
-        (status = refuse_unfit(data, options, error)) != VIT_OK)
-        return status;
+    const vit_named_set *named = is_directory || is_known ? NULL : named_set(data);
+    if (named && (status = refuse_unfit(data, options, error)) != VIT_OK) return status;
     if (is_directory)
         status = open_directory(out, data, NULL, options, error);
     else if (is_chosen(&directory, data))
         status = open_directory(out, directory, vit_path_last(data), options, error);
-    else if (vit_numpy_is(data))
-        status = vit_numpy_open(out, data, options, error);
-    else if (vit_strips_is(data))
-        status = vit_strips_open(out, data, options, error);
-    else if (vit_medley_is(data))
-        status = vit_medley_open(out, options, error);
-    else if (vit_numbers_is(data))
-        status = vit_numbers_open(out, data, options, error);
-    else if (vit_digits_is(data)) {
-        const vit_dataset_options o = vit_options_without_val(options);
-        status = vit_digits_open(out, data, o.need | o.want, error);
-    } else if (known == VIT_COUNT(known_names))
+    else if (named)
+        status = named->open(out, data, options, error);
+    else if (known == VIT_COUNT(known_names))
         status = unknown(data, error);
     else
         status = open_name(out, data, options, error);

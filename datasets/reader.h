@@ -3,7 +3,6 @@
 #define VIT_DATASETS_READER_H
 
 #include "datasets/dataset.h"
-#include "datasets/shards/shard_files.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/formats/label_list.h"
@@ -18,12 +17,54 @@ typedef struct vit_listing {
 
 typedef struct vit_reader {
     const char *expects; /* what such a directory has, for messages */
+    bool named;          /* its pictures have names, by which lists may name them */
     /* Whether this is a directory of that kind, by the names in it. */
     bool (*probe)(const vit_listing *directory);
     /* Fills *out, which is zeroed; on failure the caller frees what is in it. */
     vit_status (*read)(vit_dataset *out, const vit_listing *directory,
                        const vit_dataset_options *options, vit_error *error);
 } vit_reader;
+
+/* All, of the list `guests`. They are tried in this order; the first whose probe succeeds reads the
+ * directory. Ended by NULL. */
+extern const vit_reader *const vit_readers[];
+
+/* A set that has a name instead of a directory: it is made, or is a file of one kind. */
+typedef struct vit_named_set {
+    const char *const *names; /* for messages, ended by NULL */
+    bool (*is)(const char *name);
+    vit_status (*open)(vit_dataset *out, const char *name, const vit_dataset_options *options,
+                       vit_error *error);
+} vit_named_set;
+
+extern const vit_named_set *const vit_named_sets[]; /* of the list `guests`, ended by NULL */
+
+/* Tables of pictures in a directory; of the list `guests`. */
+typedef struct vit_tree vit_tree;
+typedef struct vit_table_options vit_table_options;
+typedef struct vit_picture_table {
+    /* Whether a directory has a file that is called like such a table. */
+    bool (*is)(const vit_listing *directory);
+    /* Finds the files of a directory by its tables, as vit_tree_scan does by its folders. *found:
+     * whether there is a table of pictures that are there; if not, an error says why a table is not
+     * one, and VIT_OK means that there is none. Two tables of the same part, and a table against
+     * folders that name other classes, are FORMAT. */
+    vit_status (*scan)(vit_tree *out, bool *found, const char *root, unsigned parts,
+                       const vit_table_options *options, vit_error *error);
+} vit_picture_table;
+
+extern const vit_picture_table *const vit_picture_tables; /* NULL: none are read */
+
+/* Pictures in tar files; of the list `guests`. */
+typedef struct vit_shard_reader {
+    /* *out = the bytes of a picture, which messages call `name`; freed by vit_free. May be called
+     * from any thread. */
+    vit_status (*read)(vit_bytes *out, vit_shard_files *files, const vit_place *place,
+                       const char *name, vit_error *error);
+    void (*free)(vit_shard_files *files);
+} vit_shard_reader;
+
+extern const vit_shard_reader *const vit_shard_readers; /* NULL: none are read */
 
 /* Whether the name is in the directory. */
 bool vit_listing_has(const vit_listing *directory, const char *name);
@@ -146,28 +187,22 @@ vit_status vit_cifar_parse(size_t *count, const uint8_t *bytes, size_t size, uns
 void vit_cifar_unpack(uint8_t *pixels, uint16_t *labels, const uint8_t *bytes, size_t count,
                       unsigned classes);
 
-/* ---- cifar_python.c ---- */
+/* CIFAR's files in their Python form; of the list `guests`. */
+typedef struct vit_pickled_cifar {
+    /* *out = the records of the binary form, not yet checked, of a file in memory; out->data is
+     * freed by vit_free. Errors: FORMAT for what is no such file, MEMORY. */
+    vit_status (*records)(vit_bytes *out, const uint8_t *bytes, size_t size, unsigned classes,
+                          const char *name, vit_error *error);
+    /* *out = the names of classes in batches.meta or meta, one a line; freed by vit_free. */
+    vit_status (*names)(vit_bytes *out, const uint8_t *bytes, size_t size, unsigned classes,
+                        const char *name, vit_error *error);
+} vit_pickled_cifar;
 
-/* *out = the records of the binary form, not yet checked, of a file of the Python form in memory;
- * out->data is freed by vit_free. Errors: FORMAT for what is no such file, MEMORY. */
-vit_status vit_cifar_unpickle(vit_bytes *out, const uint8_t *bytes, size_t size, unsigned classes,
-                              const char *name, vit_error *error);
-
-/* *out = the names of classes in batches.meta or meta, one a line; freed by vit_free. */
-vit_status vit_cifar_unpickle_names(vit_bytes *out, const uint8_t *bytes, size_t size,
-                                    unsigned classes, const char *name, vit_error *error);
-
-/* ---- planes.c ---- */
-
-extern const vit_reader vit_reader_planes;
+extern const vit_pickled_cifar *const vit_cifar_pickles; /* NULL: they are not read */
 
 /* ---- folder.c ---- */
 
 extern const vit_reader vit_reader_folder;
-
-/* ---- shards/shards.c ---- */
-
-extern const vit_reader vit_reader_shards;
 
 /* ---- preparation.c ---- */
 
@@ -193,62 +228,5 @@ vit_status vit_dataset_prepare_records(vit_dataset *dataset, const vit_preparati
 
 /* The SHA-256, hex, of the sizes, the labels and the pictures of a part. */
 void vit_arrays_checksum(char checksum[65], const vit_arrays *arrays, const vit_array_part *part);
-
-/* ---- numpy.c ---- */
-
-extern const vit_reader vit_reader_numpy;
-
-/* Whether the path is a file of arrays, FILE.npz. */
-bool vit_numpy_is(const char *path);
-
-/* Reads such a file into *out, which is zeroed. */
-vit_status vit_numpy_open(vit_dataset *out, const char *path, const vit_dataset_options *options,
-                          vit_error *error);
-
-/* The same for its bytes in memory, which are needed during the call only. */
-vit_status vit_numpy_parse(vit_dataset *out, const uint8_t *bytes, size_t size, const char *name,
-                           const vit_dataset_options *options, vit_error *error);
-
-/* ---- datasets/made/digits.c ---- */
-
-/* Whether the name is "digits" or begins with "digits:". */
-bool vit_digits_is(const char *name);
-
-/* The set of drawn digits, the same everywhere: 20,000 pictures for training, of "digits:N" N, the
- * first of them the same; 2,000 for testing. */
-vit_status vit_digits_open(vit_dataset *out, const char *name, unsigned parts, vit_error *error);
-
-/* ---- datasets/made/medley.c ---- */
-
-/* Whether the name is "medley". */
-bool vit_medley_is(const char *name);
-
-/* The pictures of CIFAR-10, which is looked for as ever, and as many drawn ones of other kinds. */
-vit_status vit_medley_open(vit_dataset *out, const vit_dataset_options *options, vit_error *error);
-
-/* ---- table.c ---- */
-
-extern const vit_reader vit_reader_labels, vit_reader_pairs;
-
-/* ---- datasets/made/strips.c ---- */
-
-/* Whether the name is "strips" or "drawn-strips", with nothing, ":LANGUAGE" or ":N" after it: rows
- * of two to six digits, or of N, which are pictures of MNIST or drawn; their answers are the
- * digits, or the number in words of the language. */
-bool vit_strips_is(const char *name);
-
-/* Opens such a set. */
-vit_status vit_strips_open(vit_dataset *out, const char *name, const vit_dataset_options *options,
-                           vit_error *error);
-
-/* ---- datasets/made/numbers.c ---- */
-
-/* Whether the name begins with "numbers:". "numbers:A-B" is numbers below a million in words of
- * language A, to be translated to B; "numbers:B" is the words in B alone, for a language model. */
-bool vit_numbers_is(const char *name);
-
-/* Opens such a set. Errors: also IO for names of languages that are unknown. */
-vit_status vit_numbers_open(vit_dataset *out, const char *name, const vit_dataset_options *options,
-                            vit_error *error);
 
 #endif

@@ -38,7 +38,7 @@ void vit_dataset_prepare_as(vit_dataset *d, const vit_preparation *p) {
 
 vit_status vit_picture_read(vit_bytes *out, vit_shard_files *shards, const char *path,
                             const vit_place *place, vit_error *error) {
-    return place ? vit_shard_files_read(out, shards, place, path, error)
+    return place ? vit_shard_readers->read(out, shards, place, path, error)
                  : vit_read_regular(out, path, VIT_IMAGE_MAX_FILE, error);
 }
 
@@ -267,7 +267,7 @@ void vit_dataset_close(vit_dataset *dataset) {
     vit_records_free(&dataset->train);
     vit_records_free(&dataset->val);
     if (!dataset->test_is_val) vit_records_free(&dataset->test);
-    vit_shard_files_free(dataset->shard_files);
+    if (dataset->shard_files) vit_shard_readers->free(dataset->shard_files);
     vit_free(dataset->joined);
     vit_free(dataset->label_memory);
     vit_free(dataset->class_source);

@@ -1,10 +1,9 @@
 #include "datasets/tree.h"
-#include "datasets/listed.h"
 #include "datasets/reader.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/formats/sha256.h"
-#include "vit/text/decompose.h"
+#include "vit/text/match.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +70,8 @@ static bool among(const char *name, char *const *names, size_t count, size_t *in
 /* Whether the names are alike in Unicode, such as é written as one character or as two. */
 static bool alike(const char *a, const char *b) {
     vit_string one = {0}, other = {0};
-    vit_string_add_decomposed(&one, a);
-    vit_string_add_decomposed(&other, b);
+    vit_string_add_name(&one, a);
+    vit_string_add_name(&other, b);
     const bool equal =
         one.text && other.text && !one.failed && !other.failed && strcmp(one.text, other.text) == 0;
     vit_string_free(&one);
@@ -504,7 +503,9 @@ vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts,
     vit_error why = {0};
     bool listed = false;
     *out = (vit_tree){0};
-    vit_status status = vit_listed_scan(out, &listed, root, parts, options, &why);
+    vit_status status = vit_picture_tables
+                            ? vit_picture_tables->scan(out, &listed, root, parts, options, &why)
+                            : VIT_OK;
     if (listed || status == VIT_ERROR_MEMORY) {
         if (!(parts & VIT_PART_TEST)) vit_tree_part_free(&out->test);
         return status == VIT_OK ? VIT_OK : vit_fail(error, status, "%s", why.message);
@@ -571,7 +572,7 @@ void vit_tree_free(vit_tree *tree) {
     vit_tree_part_free(&tree->train);
     vit_tree_part_free(&tree->val);
     vit_tree_part_free(&tree->test);
-    vit_shard_files_free(tree->shards);
+    if (tree->shards) vit_shard_readers->free(tree->shards);
     vit_free(tree->classes);
     vit_free(tree->stray);
     vit_free(tree->no_table);

@@ -3,7 +3,6 @@
 #define VIT_DATASETS_TREE_H
 
 #include "datasets/dataset.h"
-#include "datasets/shards/shard_files.h"
 
 /* What the caller says of tables of pictures and classes. */
 typedef struct vit_table_options {

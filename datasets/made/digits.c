@@ -143,12 +143,18 @@ static vit_status draw_part(vit_records *records, uint32_t seed, uint32_t count,
 
 static const char digits[] = "digits";
 
-bool vit_digits_is(const char *name) {
+/* Whether the name is "digits" or begins with "digits:". */
+static bool is_called(const char *name) {
     const size_t length = sizeof digits - 1;
     return strncmp(name, digits, length) == 0 && (name[length] == ':' || name[length] == '\0');
 }
 
-vit_status vit_digits_open(vit_dataset *out, const char *name, unsigned parts, vit_error *error) {
+/* The set of drawn digits, the same everywhere: 20,000 pictures for training, of "digits:N" N, the
+ * first of them the same; 2,000 for testing. */
+static vit_status open_set(vit_dataset *out, const char *name, const vit_dataset_options *options,
+                           vit_error *error) {
+    const vit_dataset_options o = vit_options_without_val(options);
+    const unsigned parts = o.need | o.want;
     vit_status status = VIT_OK;
     uint64_t count = TRAIN_COUNT;
     if (name[sizeof digits - 1] == ':' &&
@@ -171,3 +177,6 @@ vit_status vit_digits_open(vit_dataset *out, const char *name, unsigned parts, v
         status = draw_part(&out->test, TEST_SEED, TEST_COUNT, out->checksum, error);
     return status;
 }
+
+static const char *const names[] = {"digits", NULL};
+const vit_named_set vit_digits_sets = {names, is_called, open_set};

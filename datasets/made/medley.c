@@ -103,11 +103,14 @@ static vit_status make(vit_dataset *out, vit_dataset *source, vit_error *error) 
     return status;
 }
 
-bool vit_medley_is(const char *name) {
+static bool is_called(const char *name) {
     return strcmp(name, medley_name) == 0;
 }
 
-vit_status vit_medley_open(vit_dataset *out, const vit_dataset_options *options, vit_error *error) {
+/* The pictures of CIFAR-10, which is looked for as ever, and as many drawn ones of other kinds. */
+static vit_status open_set(vit_dataset *out, const char *name, const vit_dataset_options *options,
+                           vit_error *error) {
+    (void)name;
     vit_dataset_options o = vit_options_without_val(options);
     vit_dataset source;
     o.preparation = NULL;
@@ -123,3 +126,6 @@ vit_status vit_medley_open(vit_dataset *out, const vit_dataset_options *options,
     vit_dataset_close(&source);
     return status;
 }
+
+static const char *const names[] = {"medley", NULL};
+const vit_named_set vit_medley_sets = {names, is_called, open_set};

@@ -98,7 +98,7 @@ static bool parse(const char *name, vit_language *from, vit_language *to) {
     return *to < VIT_LANGUAGE_COUNT && (!dash || *from < VIT_LANGUAGE_COUNT);
 }
 
-bool vit_numbers_is(const char *name) {
+static bool is_called(const char *name) {
     return strncmp(name, PREFIX, strlen(PREFIX)) == 0;
 }
 
@@ -151,8 +151,8 @@ static void describe(vit_dataset *out, const char *name, bool translates) {
     out->has_characters = true;
 }
 
-vit_status vit_numbers_open(vit_dataset *out, const char *name, const vit_dataset_options *options,
-                            vit_error *error) {
+static vit_status open_set(vit_dataset *out, const char *name, const vit_dataset_options *options,
+                           vit_error *error) {
     const vit_dataset_options o = vit_options_without_val(options);
     vit_language from, to;
     vit_status status = VIT_OK;
@@ -171,3 +171,6 @@ vit_status vit_numbers_open(vit_dataset *out, const char *name, const vit_datase
         status = make_part(&out->test, out, true, from, to, error);
     return status;
 }
+
+static const char *const names[] = {"numbers:en-de", NULL};
+const vit_named_set vit_numbers_sets = {names, is_called, open_set};

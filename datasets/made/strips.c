@@ -181,7 +181,7 @@ static bool parse(const char *name, bool *drawn, size_t *count, vit_language *la
     return false;
 }
 
-bool vit_strips_is(const char *name) {
+static bool is_called(const char *name) {
     bool drawn;
     size_t count;
     vit_language language;
@@ -276,7 +276,7 @@ static vit_status make(vit_dataset *out, vit_dataset *source, size_t count, vit_
     return status;
 }
 
-vit_status vit_strips_open(vit_dataset *out, const char *name, const vit_dataset_options *options,
+static vit_status open_set(vit_dataset *out, const char *name, const vit_dataset_options *options,
                            vit_error *error) {
     vit_dataset_options o = vit_options_without_val(options);
     vit_dataset source;
@@ -297,3 +297,6 @@ vit_status vit_strips_open(vit_dataset *out, const char *name, const vit_dataset
     vit_dataset_close(&source);
     return status;
 }
+
+static const char *const names[] = {"strips", "drawn-strips", NULL};
+const vit_named_set vit_strips_sets = {names, is_called, open_set};

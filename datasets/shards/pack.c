@@ -1,4 +1,5 @@
 #include "datasets/shards/pack.h"
+#include "datasets/shards/shard_files.h"
 #include "datasets/shards/shards.h"
 #include "vit/base/parallel.h"
 #include "vit/formats/sha256.h"

@@ -3,17 +3,8 @@
 #ifndef VIT_DATASETS_SHARDS_SHARD_FILES_H
 #define VIT_DATASETS_SHARDS_SHARD_FILES_H
 
+#include "datasets/dataset.h"
 #include "vit/base/sys.h"
-
-/* Where a picture is. */
-typedef struct vit_place {
-    uint64_t offset; /* of its first byte in the shard */
-    uint32_t shard, size;
-    uint32_t crc; /* CRC-32 of its bytes */
-    bool has_crc; /* it is known, by an index or since the picture was read before */
-} vit_place;
-
-typedef struct vit_shard_files vit_shard_files;
 
 /* *out = no shards yet. Freed by vit_shard_files_free, which takes NULL. */
 vit_status vit_shard_files_new(vit_shard_files **out, vit_error *error);

@@ -2,6 +2,7 @@
  * header to header and reads classes alone; pictures are then measured and prepared as those of
  * folders (datasets/tree_open.c). */
 #include "datasets/shards/shards.h"
+#include "datasets/shards/shard_files.h"
 #include "vit/base/size.h"
 #include "vit/image/codec/decode.h"
 
@@ -327,7 +328,10 @@ static vit_status read_shards(vit_dataset *out, const vit_listing *directory,
 }
 
 const vit_reader vit_reader_shards = {
+    .named = true,
     .expects = "shards of pictures (train-000000.tar, ...)",
     .probe = probe,
     .read = read_shards,
 };
+
+const vit_shard_reader vit_tar_files = {vit_shard_files_read, vit_shard_files_free};

@@ -424,12 +424,12 @@ static void test_python_that_is_damaged(void **state) {
         uint8_t *cut = vit_alloc(n, 1);
         assert_non_null(cut);
         memcpy(cut, p.bytes, n);
-        assert_int_equal(vit_cifar_unpickle(&out, cut, n, 10, "f", &error), VIT_ERROR_FORMAT);
+        assert_int_equal(vit_cifar_pickles->records(&out, cut, n, 10, "f", &error), VIT_ERROR_FORMAT);
         vit_free(cut);
     }
     for (size_t at = 0; at < p.size; at += at < 300 ? 1 : 89) {
         p.bytes[at] ^= 0x21;
-        if (vit_cifar_unpickle(&out, (uint8_t *)p.bytes, p.size, 10, "f", &error) == VIT_OK)
+        if (vit_cifar_pickles->records(&out, (uint8_t *)p.bytes, p.size, 10, "f", &error) == VIT_OK)
             vit_free(out.data);
         p.bytes[at] ^= 0x21;
     }
@@ -442,7 +442,7 @@ static void test_python_that_is_damaged(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const size_t size = strlen(wrong[i].text);
         assert_int_equal(
-            vit_cifar_unpickle(&out, (const uint8_t *)wrong[i].text, size, 10, "f", &error),
+            vit_cifar_pickles->records(&out, (const uint8_t *)wrong[i].text, size, 10, "f", &error),
             VIT_ERROR_FORMAT);
         assert_non_null(strstr(error.message, wrong[i].says));
         assert_non_null(strstr(error.message, "binary version"));
@@ -450,13 +450,13 @@ static void test_python_that_is_damaged(void **state) {
     make_pickle(&p, 2, 10, 0);
     char *label = strstr(p.bytes + 10, "labels](") + 9;
     *label = 12;
-    assert_int_equal(vit_cifar_unpickle(&out, (uint8_t *)p.bytes, p.size, 10, "f", &error), VIT_OK);
+    assert_int_equal(vit_cifar_pickles->records(&out, (uint8_t *)p.bytes, p.size, 10, "f", &error), VIT_OK);
     size_t count;
     assert_int_equal(vit_cifar_parse(&count, out.data, out.size, 10, "f", &error),
                      VIT_ERROR_FORMAT);
     vit_free(out.data);
     label[-1] = 'N'; /* None, and then the opcode 12 */
-    assert_int_equal(vit_cifar_unpickle(&out, (uint8_t *)p.bytes, p.size, 10, "f", &error),
+    assert_int_equal(vit_cifar_pickles->records(&out, (uint8_t *)p.bytes, p.size, 10, "f", &error),
                      VIT_ERROR_FORMAT);
 }
 

@@ -430,7 +430,7 @@ static void test_unknown_names(void **state) {
     refuse("x/labels.npy", BOTH, VIT_ERROR_IO, "x/labels.npy: there is no such file", "FILE.npz");
     refuse("mnsit", BOTH, VIT_ERROR_IO, "mnsit: is neither a directory nor", "did you mean mnist?");
     refuse("/no/such/place", BOTH, VIT_ERROR_IO, "/no/such/place: is neither",
-           "fashion, cifar10, cifar100, medley, strips, drawn-strips, numbers:A-B)");
+           "fashion, cifar10, cifar100, digits, strips, drawn-strips, medley, numbers:en-de)");
     refuse(NULL, BOTH, VIT_ERROR_ARGUMENT, "no data set", "named");
     refuse("", BOTH, VIT_ERROR_IO, "is empty", "empty");
     put("a file", "x", 1);

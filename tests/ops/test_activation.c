@@ -8,7 +8,7 @@
 #include "tests/support/small_model.h"
 #include "tests/support/truth.h"
 #include "tests/support/unit.h"
-#include "vit/weights/published.h"
+#include "vit/weights/file/open.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -211,7 +211,7 @@ static void make_model(vit_activation f) {
 static void check_read(vit_activation f, const char *path) {
     vit_model_file m;
     vit_error error;
-    if (vit_published_load(&m, path, &(vit_wanted){0}, &error) != VIT_OK)
+    if (vit_model_file_open(&m, path, &(vit_wanted){0}, &error) != VIT_OK)
         fail_msg("%s", error.message);
     if (m.config.activation != f)
         fail_msg("%s was written to %s, %s read", vit_activations[f].name, path,

@@ -11,7 +11,9 @@
 #include "vit/base/text.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/tensors/tensors.h"
-#include "vit/weights/published.h"
+#include "vit/formats/json.h"
+#include "vit/weights/file/open.h"
+#include <stdio.h>
 
 /* ---- models ---- */
 
@@ -47,7 +49,7 @@ static void save_model(const char *path, const char *changes, const char *list) 
 static vit_model_file load(const char *path) {
     vit_model_file m;
     vit_error error;
-    if (vit_published_load(&m, path, &(vit_wanted){0}, &error) != VIT_OK)
+    if (vit_model_file_open(&m, path, &(vit_wanted){0}, &error) != VIT_OK)
         fail_msg("%s", error.message);
     /* Words without a meaning: where one token is pooled, where there are only patches. */
     if (m.config.pool != VIT_POOL_MEAN && m.config.pool != VIT_POOL_MAP)

@@ -2,6 +2,7 @@
 #include "datasets/duplicates.h"
 #include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
+#include "vit/base/guests.h"
 #include "vit/base/order.h"
 #include "vit/base/size.h"
 #include "vit/base/text.h"
@@ -37,10 +38,14 @@ vit_status vit_model_takes(const vit_model_file *f, const vit_dataset *d, vit_er
 static vit_status check_text_data(const vit_model *m, const vit_dataset *d, vit_error *error) {
     const vit_model_file *f = &m->file;
     const vit_config *c = &f->config;
+    char guest[VIT_GUEST_TEXT];
     if (d->target_vocabulary.count == 0)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the model writes texts, but the answers of %s are classes", d->name);
-    if (f->tokenizer.count > 0)
+    if (!vit_text_distances)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED, "texts are not measured%s",
+                        vit_guests_for(guest, "vit_text_distances"));
+    if (f->tokenizer)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "the model has a tokenizer of its own, which the texts of %s cannot be "
                         "turned into ids with",
@@ -309,7 +314,8 @@ static vit_status score(vit_score *out, vit_evaluation *result, const vit_model 
             result->sequences_right = (double)out->correct / (double)out->images;
             result->tokens_right = (double)out->tokens_right / (double)out->tokens;
             result->entropy = c->numbers ? 0 : c->records->entropy;
-            status = vit_edit_distance(&result->edit_distance, &texts, out->right, &exec, error);
+            status = vit_text_distances->measure(&result->edit_distance, &texts, out->right, &exec,
+                                                 error);
         }
         result->seconds = vit_clock() - start;
     }

@@ -2,11 +2,10 @@
 #ifndef VIT_API_INTERNAL_H
 #define VIT_API_INTERNAL_H
 
+#include "datasets/answers.h"
 #include "datasets/dataset.h"
-#include "vit/explain/explainer.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/model/run/infer.h"
-#include "vit/report/answer_rows.h"
 #include "vit/weights/file/model_file.h"
 
 /* A network with linear weights that were converted from those of a model in f32. */
@@ -31,7 +30,8 @@ struct vit_session {
     vit_inference *inference;
     vit_network *token_network; /* for vit_embed_tokens: it without pooling and head; or NULL */
     vit_inference *tokens;
-    vit_explainer *explainer; /* made for the first map; or NULL */
+    struct vit_explainer *explainer; /* made for the first map by a guest, */
+    void (*explainer_free)(struct vit_explainer *explainer); /* which frees it; or NULL */
     int threads;
     float table[3][256]; /* [channel][byte]: its normalised value */
     float *features;     /* [F] of the last picture */
@@ -43,6 +43,10 @@ struct vit_session {
  * thread may call it. */
 vit_status vit_model_prepare(vit_image *ready, const vit_model *model, const vit_kernels *kernels,
                              const vit_picture *picture, vit_error *error);
+
+/* How the model writes texts by these options. */
+struct vit_text_options;
+vit_generation vit_model_writing(const vit_model *model, const struct vit_text_options *options);
 
 /* The model's temperature; 1 where its file gives none. */
 double vit_model_temperature(const vit_model *model);

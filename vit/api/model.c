@@ -6,7 +6,7 @@
 #include "vit/base/sys.h"
 #include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
-#include "vit/weights/published.h"
+#include "vit/weights/file/open.h"
 #include "vit/zero_shot.h"
 #include <stdatomic.h>
 #include <stdio.h>
@@ -168,21 +168,6 @@ static vit_status turn(vit_preprocessing *p, vit_orientation turn, vit_error *er
     return VIT_OK;
 }
 
-/* The head of labels in words, where the model has such. */
-static vit_status take_words(vit_word_head *words, bool *wanted, const char *path,
-                             const vit_model_options *o, const vit_templates *templates,
-                             vit_error *error) {
-    const vit_word_labels labels = {.labels = o->labels,
-                                    .templates = templates->texts,
-                                    .template_count = templates->count,
-                                    .config = o->config,
-                                    .emulate = o->emulate,
-                                    .cpu = o->cpu};
-    const vit_status status = vit_words_wanted(wanted, path, &labels, error);
-    if (status != VIT_OK || !*wanted) return status;
-    return vit_word_head_make(words, path, &labels, error);
-}
-
 /* bytes: of a file, which `path` names in messages; NULL: the file at `path` is read. */
 static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes,
                        const vit_model_options *options, vit_templates templates,
@@ -197,7 +182,14 @@ static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes
     vit_status status =
         vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, o->bf16, error);
     if (status == VIT_OK)
-        status = take_words(&words, &in_words, bytes ? NULL : path, o, &templates, error);
+        status = vit_word_head_new(&words, &in_words, bytes ? NULL : path,
+                                   &(vit_word_labels){.labels = o->labels,
+                                                      .templates = templates.texts,
+                                                      .template_count = templates.count,
+                                                      .config = o->config,
+                                                      .emulate = o->emulate,
+                                                      .cpu = o->cpu},
+                                   error);
     if (status != VIT_OK) {
         vit_word_head_clear(&words);
         return status;
@@ -211,8 +203,8 @@ static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes
                                .width = o->width,
                                .packs = &packs,
                                .in_place = o->in_place && !bytes};
-    status = bytes ? vit_published_parse(&file, bytes, path, &wanted, error)
-                   : vit_published_load(&file, path, &wanted, error);
+    status = bytes ? vit_model_file_parse(&file, bytes, path, &wanted, error)
+                   : vit_model_file_open(&file, path, &wanted, error);
     if (status == VIT_OK)
         status = vit_model_file_resize(&file, o->height > 0 ? o->height : file.config.height,
                                        o->width > 0 ? o->width : file.config.width, error);

@@ -10,8 +10,8 @@
 #include "vit/tensors/safetensors.h"
 #include "vit/weights/export/describe.h"
 #include "vit/weights/export/onnx.h"
+#include "vit/weights/file/open.h"
 #include "vit/weights/layout/save.h"
-#include "vit/weights/published.h"
 #include "vit/zero_shot.h"
 
 #include <stdio.h>
@@ -202,7 +202,7 @@ static vit_status check_written(conversion *c, vit_error *error) {
     vit_exported_free(&c->exported);
     if (c->target == VIT_TARGET_ONNX) return VIT_OK;
     const vit_status status =
-        vit_published_load(&written, c->options->out, &(vit_wanted){0}, error);
+        vit_model_file_open(&written, c->options->out, &(vit_wanted){0}, error);
     if (status != VIT_OK) return vit_fail_prefix(error, status, "what was written does not load");
     vit_model_file_clear(&written);
     return VIT_OK;
@@ -244,17 +244,16 @@ static vit_status load(conversion *c, vit_error *error) {
                                     .template_count = c->templates.count,
                                     .config = o->config,
                                     .emulate = o->emulate};
-    vit_word_head words = {0};
+    vit_word_head words;
     bool in_words;
-    vit_status status = vit_words_wanted(&in_words, o->in, &labels, error);
-    if (status == VIT_OK && in_words) status = vit_word_head_make(&words, o->in, &labels, error);
+    vit_status status = vit_word_head_new(&words, &in_words, o->in, &labels, error);
     if (status == VIT_OK)
-        status = vit_published_load(&c->model, o->in,
-                                    &(vit_wanted){.config = o->config,
-                                                  .emulate = o->emulate,
-                                                  .labels = in_words ? NULL : o->labels,
-                                                  .words = in_words ? &words : NULL},
-                                    error);
+        status = vit_model_file_open(&c->model, o->in,
+                                     &(vit_wanted){.config = o->config,
+                                                   .emulate = o->emulate,
+                                                   .labels = in_words ? NULL : o->labels,
+                                                   .words = in_words ? &words : NULL},
+                                     error);
     vit_word_head_clear(&words);
     return status;
 }
@@ -265,7 +264,7 @@ static vit_status convert(conversion *c, vit_error *error) {
     if (status == VIT_OK) status = load(c, error);
     if (status == VIT_OK && o->calibrate) status = vit_migrate_outliers(&c->model, o, error);
     if (status != VIT_OK) return status;
-    if (o->layout && c->target == VIT_TARGET_HF && c->model.tokenizer.count > 0)
+    if (o->layout && c->target == VIT_TARGET_HF && c->model.tokenizer)
         return vit_convert_reader(o->in, o->out, &c->model, c->dtype, error);
     if (o->layout &&
         (vit_config_has_decoder(&c->model.config) || !vit_config_takes_pictures(&c->model.config)))
@@ -273,7 +272,7 @@ static vit_status convert(conversion *c, vit_error *error) {
                         "%s: reads or writes texts, and the layout \"%s\" is for what classifies "
                         "pictures%s",
                         o->in, o->layout,
-                        c->model.tokenizer.count > 0
+                        c->model.tokenizer
                             ? ": --layout hf writes it as it is published, with smaller weights"
                             : ": without --layout it becomes a file of this library");
     return o->layout ? export(c, error)

@@ -23,6 +23,7 @@ vit_status vit_session_explainer(vit_explainer **out, vit_session *s, vit_error 
     vit_status status = vit_model_network(&network, s->model, &exec, error);
     if (status == VIT_OK)
         status = vit_explainer_new(&s->explainer, network, s->kernels, s->threads, error);
+    s->explainer_free = vit_explainer_free;
     if (status == VIT_OK) s->explainer->temperature = vit_model_temperature(s->model);
     if (status == VIT_OK) s->explainer->scoring = s->model->file.scoring;
     *out = s->explainer;

@@ -5,6 +5,7 @@
 #include "vit/explain/text_page.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/model/run/generate.h"
+#include "vit/text/tokenizer.h"
 #include "vit/texts.h"
 #include <math.h>
 #include <string.h>
@@ -28,41 +29,6 @@ struct vit_text_session {
 };
 
 /* ---- sessions ---- */
-
-static vit_generation writing_of(const vit_model *m, const vit_text_options *o) {
-    vit_generation w =
-        m->file.writing.beams > 0 ? m->file.writing : vit_generation_default(&m->file.config);
-    if (o->beams > 0) w.beams = o->beams;
-    if (o->length > 0) w.length = o->length;
-    if (o->length_penalty.given) w.length_penalty = o->length_penalty.value;
-    if (o->early_stopping.given) w.early_stopping = (vit_early_stopping)o->early_stopping.value;
-    if (o->no_repeat.given) w.no_repeat = (size_t)o->no_repeat.value;
-    if (o->sample) w.beams = o->beams > 0 ? o->beams : 1;
-    w.sample = o->sample;
-    if (o->temperature > 0) w.temperature = o->temperature;
-    w.top_k = o->top_k;
-    w.seed = o->seed;
-    return w;
-}
-
-vit_text_info vit_text_describe(const vit_model *m) {
-    VIT_ENTRY;
-    const vit_config *c = &m->file.config;
-    const vit_text_info what = {.reads_pictures = vit_config_takes_pictures(c)};
-    if (!vit_config_has_decoder(c)) return what;
-    const vit_generation w = writing_of(m, &(vit_text_options){0});
-    size_t tokens = m->file.tokenizer.count;
-    while (tokens > 0 && !m->file.tokenizer.tokens[tokens - 1].text) tokens--;
-    return (vit_text_info){.writes = true,
-                           .reads_pictures = what.reads_pictures,
-                           .reads_texts = vit_config_takes_texts(c),
-                           .beams = w.beams,
-                           .length = w.length,
-                           .no_repeat = w.no_repeat,
-                           .length_penalty = w.length_penalty,
-                           .early_stopping = w.early_stopping,
-                           .tokens = tokens};
-}
 
 static vit_status allocate(vit_text_session *s, vit_error *error) {
     const vit_config *c = &s->model->file.config;
@@ -97,7 +63,7 @@ vit_status vit_text_session_new(vit_text_session **out, const vit_model *model,
     s->threads = exec.threads;
     s->samples = vit_max(1, ROWS_AT_ONCE / vit_max(1, vit_config_rows(c)));
     if (c->channels > 0) vit_normalize_table(s->table, &model->file.preprocessing, c->channels);
-    const vit_generation writing = writing_of(model, o);
+    const vit_generation writing = vit_model_writing(model, o);
     status = allocate(s, error);
     if (status == VIT_OK)
         status = vit_generator_new(&s->writer, network, &writing, s->kernels, s->threads,
@@ -119,20 +85,20 @@ void vit_text_session_free(vit_text_session *s) {
 /* ---- answers ---- */
 
 static char *decode(const vit_model *m, const uint32_t *ids, size_t count) {
-    return m->file.tokenizer.count > 0 ? vit_tokenizer_decode(&m->file.tokenizer, ids, count)
-                                       : vit_vocabulary_decode(&m->file.vocabulary, ids, count);
+    return m->file.tokenizer ? vit_tokenizer_decode(m->file.tokenizer, ids, count)
+                             : vit_vocabulary_decode(&m->file.vocabulary, ids, count);
 }
 
 /* Copies what was written into the answer. */
 static vit_status keep(vit_text_answer *a, const vit_model *m, const vit_generated *w,
                        vit_error *error) {
-    const vit_tokenizer *t = &m->file.tokenizer;
+    const vit_tokenizer *t = m->file.tokenizer;
     a->text = decode(m, w->ids, w->count);
     a->ids = vit_alloc(w->count, sizeof *a->ids);
     if (!a->text || !a->ids) return vit_fail_memory(error, "a text", w->count * sizeof *a->ids);
     memcpy(a->ids, w->ids, w->count * sizeof *a->ids);
     /* the network of a published model may write ids that its tokenizer has no token for */
-    for (size_t i = 0; i < w->count && !a->warning && t->count > 0; i++)
+    for (size_t i = 0; i < w->count && !a->warning && t; i++)
         if (w->ids[i] >= t->count || !t->tokens[w->ids[i]].text)
             a->warning = "the tokenizer has no token for an id that was written: it may be of "
                          "another model";

@@ -45,7 +45,7 @@ void vit_session_free(vit_session *s) {
     vit_inference_free(s->inference);
     vit_inference_free(s->tokens);
     vit_free(s->token_network);
-    vit_explainer_free(s->explainer);
+    if (s->explainer) s->explainer_free(s->explainer);
     vit_free(s->features);
     vit_free(s);
 }

@@ -5,7 +5,8 @@
 #include "vit/report/log.h"
 #include "vit/report/report.h"
 #include "vit/reports.h"
-#include "vit/weights/published.h"
+#include "vit/weights/file/open.h"
+#include <stdio.h>
 
 #include <math.h>
 
@@ -44,7 +45,7 @@ static vit_status write_with_data(const page *p, vit_error *error) {
 static vit_status write_with_model(const page *p, vit_error *error) {
     const vit_wanted wanted = {.config = p->options->config};
     vit_model_file file;
-    vit_status status = vit_published_load(&file, p->options->model, &wanted, error);
+    vit_status status = vit_model_file_open(&file, p->options->model, &wanted, error);
     if (status != VIT_OK) return status;
     const vit_shown_weights weights = {&file.config, &file.table, file.values};
     p->report->weights = &weights;

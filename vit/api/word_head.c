@@ -13,24 +13,6 @@
 
 #define TEXTS_AT_ONCE 1024 /* of which the features are in memory */
 
-vit_status vit_words_wanted(bool *wanted, const char *path, const vit_word_labels *w,
-                            vit_error *error) {
-    *wanted = path && w->labels && vit_text_tower_is_at(path, w->config);
-    if (*wanted || w->template_count == 0) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_ARGUMENT,
-                    w->labels ? "a template is for labels in words, and the model has classes of "
-                                "its own: leave --template out, or take a CLIP or SigLIP model"
-                              : "a template is for labels in words: add --labels, such as "
-                                "--labels cat,dog");
-}
-
-void vit_word_head_clear(vit_word_head *h) {
-    vit_free(h->labels);
-    vit_free(h->rows);
-    vit_free(h->templates);
-    *h = (vit_word_head){0};
-}
-
 /* ---- labels ---- */
 
 /* The names between commas, without the spaces around them. */
@@ -256,8 +238,8 @@ static vit_status check_count(const vit_word_head *h, vit_error *error) {
                     h->labels[0], h->labels[0]);
 }
 
-vit_status vit_word_head_make(vit_word_head *h, const char *path, const vit_word_labels *w,
-                              vit_error *error) {
+static vit_status make_head(vit_word_head *h, const char *path, const vit_word_labels *w,
+                            vit_error *error) {
     const vit_embedder_options options = {
         .config = w->config, .emulate = w->emulate, .cpu = w->cpu};
     vit_embedder *words = NULL;
@@ -286,3 +268,22 @@ vit_status vit_word_head_make(vit_word_head *h, const char *path, const vit_word
     vit_embedder_free(words);
     return status;
 }
+
+static vit_status is_wanted(bool *wanted, const char *path, const vit_word_labels *w,
+                            vit_error *error) {
+    *wanted = path && w->labels && vit_text_tower_is_at(path, w->config);
+    if (*wanted || w->template_count == 0) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_ARGUMENT,
+                    w->labels ? "a template is for labels in words, and the model has classes of "
+                                "its own: leave --template out, or take a CLIP or SigLIP model"
+                              : "a template is for labels in words: add --labels, such as "
+                                "--labels cat,dog");
+}
+
+static vit_status head(vit_word_head *out, bool *wanted, const char *path,
+                       const vit_word_labels *labels, vit_error *error) {
+    const vit_status status = is_wanted(wanted, path, labels, error);
+    return status == VIT_OK && *wanted ? make_head(out, path, labels, error) : status;
+}
+
+const vit_words_guest vit_words_of_towers = {head};

@@ -3,6 +3,7 @@
 #include "vit/base/fpmode.h"
 #include "vit/base/size.h"
 #include "vit/ops/unit.h"
+#include "vit/text/tokenizer.h"
 #include "vit/weights/text_tower.h"
 #include "vit/zero_shot.h"
 #include <stdio.h>
@@ -117,7 +118,7 @@ size_t vit_embedder_tokens(const vit_embedder *w, const char *text) {
     VIT_ENTRY;
     vit_encoding e = {0};
     const vit_model_file *f = &w->tower.file;
-    vit_tokenizer_encode(&e, &f->tokenizer, text, strlen(text), f->config.length, NULL);
+    vit_tokenizer_encode(&e, f->tokenizer, text, strlen(text), f->config.length, NULL);
     vit_free(e.ids);
     return e.count;
 }

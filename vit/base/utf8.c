@@ -1,4 +1,5 @@
 #include "vit/base/utf8.h"
+#include "vit/base/size.h"
 #include <stdbool.h>
 #include <string.h>
 
@@ -12,6 +13,22 @@ size_t vit_utf8_length(const char *text) {
     bool surrogate = s[0] == 0xed && s[1] >= 0xa0;
     bool beyond = s[0] == 0xf4 && s[1] >= 0x90;
     return overlong || surrogate || beyond ? 0 : length;
+}
+
+size_t vit_utf8_valid(const char *text, size_t length) {
+    size_t at = 0;
+    while (at < length) {
+        char next[5] = "";
+        if ((uint8_t)text[at] < 0x80) {
+            at++;
+            continue;
+        }
+        memcpy(next, text + at, vit_min(4, length - at));
+        const size_t bytes = vit_utf8_length(next);
+        if (bytes == 0) break;
+        at += bytes;
+    }
+    return at;
 }
 
 size_t vit_utf8_put(char *out, uint32_t code) {

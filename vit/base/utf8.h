@@ -8,6 +8,10 @@
  * and if no valid character begins there. */
 size_t vit_utf8_length(const char *text);
 
+/* The length in bytes of the longest beginning of text[0..length) that is valid UTF-8; zeros are
+ * characters here. */
+size_t vit_utf8_valid(const char *text, size_t length);
+
 /* Writes a character, of a code below 0x110000, and returns its length in bytes, 1 to 4. */
 size_t vit_utf8_put(char *out, uint32_t code);
 

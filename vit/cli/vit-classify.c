@@ -11,6 +11,7 @@
 #include "vit/cli/parts/kept_output.h"
 #include "vit/cli/parts/model_list.h"
 #include "vit/cli/parts/models.h"
+#include "vit/cli/parts/neighbours.h"
 #include "vit/cli/parts/pictures.h"
 #include "vit/cluster/cluster.h"
 #include "vit/few_shot.h"
@@ -201,16 +202,13 @@ static vit_status allocate(classifier *c, vit_error *error) {
 
 /* The training pictures that answers are compared with. */
 static vit_status open_among(classifier *c, const vit_session_options *choice, vit_error *error) {
-    const vit_few_shot_options teaching = {.threads = choice->threads,
-                                           .cpu = choice->cpu,
-                                           .precision = choice->precision,
-                                           .bf16 = choice->bf16};
     if (c->settings->neighbours == 0) return VIT_OK;
-    vit_status status = vit_few_shot_new(&c->among, c->model, &teaching, error);
-    if (status == VIT_OK)
-        status = vit_few_shot_add_data(c->among, c->settings->among, NULL, vit_say_note,
-                                       (void *)&command, error);
-    return status;
+    return vit_neighbours->open(&c->among, &command, c->model, c->settings->among, choice, error);
+}
+
+static vit_status open_coverage(classifier *c, const char *name, vit_error *error) {
+    return vit_coverages->open(&c->coverage, &command, &c->settings->sets, name, c->model,
+                               c->session, error);
 }
 
 /* alone: one picture is asked for, for which weights are not packed. */
@@ -236,9 +234,8 @@ static vit_status open_classifier(classifier *c, bool alone, vit_error *error) {
     }
     if (status == VIT_OK) status = vit_session_new(&c->session, c->model, &choice, error);
     if (status == VIT_OK) status = open_among(c, &choice, error);
-    if (status == VIT_OK)
-        status = vit_coverage_open(&c->coverage, &command, &c->settings->sets, from->name, c->model,
-                                   c->session, error);
+    if (status == VIT_OK && vit_coverage_asked(&c->settings->sets))
+        status = open_coverage(c, from->name, error);
     return status == VIT_OK ? allocate(c, error) : status;
 }
 
@@ -254,8 +251,8 @@ static void close_classifier(classifier *c) {
     empty_window(c);
     void *const arrays[] = {c->pictures, c->answers, c->logits,     c->features, c->probabilities,
                             c->best,     c->matrix,  c->neighbours, c->set};
-    vit_few_shot_free(c->among);
-    vit_coverage_free(&c->coverage);
+    if (c->among) vit_neighbours->free(c->among);
+    if (vit_coverages) vit_coverages->free(&c->coverage);
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) vit_free(arrays[i]);
     vit_session_free(c->session);
     vit_model_free(c->model);
@@ -322,9 +319,9 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
                       .thresholds = c->coverage.thresholds};
     vit_error failed;
     if (fine && c->among) {
-        a.neighbour_count = vit_min((size_t)c->settings->neighbours, vit_few_shot_count(c->among));
-        if (vit_few_shot_nearest(c->among, a.features, c->neighbours, a.neighbour_count, &failed) !=
-            VIT_OK) {
+        a.neighbour_count = (size_t)c->settings->neighbours;
+        if (vit_neighbours->find(c->among, a.features, c->neighbours, &a.neighbour_count,
+                                 &failed) != VIT_OK) {
             fine = false;
             a.failure = &failed;
         }
@@ -333,7 +330,7 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
         vit_model_probabilities(c->model, logits, c->probabilities);
         vit_top_k(c->probabilities, c->classes, c->top, c->best);
         if (c->coverage.rule)
-            a.set_count = vit_prediction_set(c->coverage.rule, c->probabilities, c->set);
+            a.set_count = vit_coverages->set(&c->coverage, c->probabilities, c->set);
     }
     if (fine && about->warning) vit_say(&command, "%s: warning: %s", name, about->warning);
     bool written = write_answer(c, &a);

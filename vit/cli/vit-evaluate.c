@@ -6,8 +6,8 @@
 #include "vit/cli/parts/confusion.h"
 #include "vit/cli/parts/coverage.h"
 #include "vit/cli/parts/evaluation_page.h"
-#include "vit/cli/parts/few_shot.h"
 #include "vit/cli/parts/models.h"
+#include "vit/cli/parts/probe.h"
 #include "vit/cli/parts/program.h"
 #include "vit/cli/parts/results.h"
 #include "vit/cluster/cluster.h"
@@ -155,8 +155,8 @@ static void on_picture(const vit_evaluated *picture, void *user) {
     predictions *p = user;
     char answer[32], label[32];
     vit_string *t = &p->lines;
-    if (p->counts) vit_set_counts_add(&p->sets, picture);
-    if (p->settings->label_issues) vit_keep_answer(&p->kept, picture);
+    if (p->counts) vit_coverages->counts_add(&p->sets, picture);
+    if (p->settings->label_issues) vit_issues->keep(&p->kept, picture);
     if (p->settings->logits) {
         const size_t classes = vit_model_describe(p->model).classes;
         vit_string_add_bytes(&p->logits, (const char *)picture->logits, classes * sizeof(float));
@@ -187,14 +187,27 @@ static vit_status write_logits(const predictions *p, const vit_evaluation *resul
 
 enum { TABLES = 3 };
 
+/* *out = PAGE-ENDING for a page PAGE.html, in place of *out NULL; *owned: freed by vit_free. */
+static vit_status name_beside(const char **out, char **owned, const char *page, const char *ending,
+                              vit_error *error) {
+    vit_string text = {0};
+    if (*out) return VIT_OK;
+    vit_string_add(&text, "%.*s%s", (int)vit_stem_length(page, ".html"), page, ending);
+    if (text.failed) {
+        vit_string_free(&text);
+        return vit_fail_memory(error, "the name of a table", strlen(page));
+    }
+    *out = *owned = text.text;
+    return VIT_OK;
+}
+
 /* Names the tables that come with --report; owned: [TABLES]. */
 static vit_status name_tables(settings *s, char **owned, vit_error *error) {
-    vit_status status = vit_name_beside(&s->predictions, &owned[0], s->report, ".csv", error);
+    vit_status status = name_beside(&s->predictions, &owned[0], s->report, ".csv", error);
     if (status == VIT_OK)
-        status = vit_name_beside(&s->confusion_csv, &owned[1], s->report, "-confusion.csv", error);
-    if (status == VIT_OK && s->split != VIT_SPLIT_TRAIN)
-        status =
-            vit_name_beside(&s->label_issues, &owned[2], s->report, "-label-issues.csv", error);
+        status = name_beside(&s->confusion_csv, &owned[1], s->report, "-confusion.csv", error);
+    if (status == VIT_OK && vit_issues && s->split != VIT_SPLIT_TRAIN)
+        status = name_beside(&s->label_issues, &owned[2], s->report, "-label-issues.csv", error);
     return status;
 }
 
@@ -215,7 +228,7 @@ static vit_status check_places(const settings *s, vit_error *error) {
     if (status == VIT_OK && s->predictions)
         status = vit_csv_check(s->predictions, "predictions", predictions_head, error);
     if (status == VIT_OK && s->label_issues)
-        status = vit_csv_check(s->label_issues, "label-issues", vit_issues_head, error);
+        status = vit_csv_check(s->label_issues, "label-issues", vit_issues->head, error);
     if (status == VIT_OK && s->confusion_csv)
         status = vit_csv_check(s->confusion_csv, "confusion-csv", vit_confusion_csv_head, error);
     if (status == VIT_OK && s->confusion_svg)
@@ -227,7 +240,7 @@ static vit_status check_places(const settings *s, vit_error *error) {
 
 static void on_note(const char *text, void *user) {
     predictions *p = user;
-    if (p->settings->report) vit_page_note(&p->texts, text);
+    if (p->settings->report) vit_pages->note(&p->texts, text);
     if (vit_cluster_rank(p->cluster) == 0) vit_say(&command, "%s", text);
 }
 
@@ -266,12 +279,12 @@ static vit_status open_sets(predictions *p, const vit_evaluate_options *choice, 
     if (!vit_coverage_asked(&s->sets)) return VIT_OK;
     vit_status status = vit_session_new(&session, p->model, &own, error);
     if (status != VIT_OK) return status;
-    status =
-        vit_coverage_open(&p->coverage, &command, &s->sets, s->from.name, p->model, session, error);
+    status = vit_coverages->open(&p->coverage, &command, &s->sets, s->from.name, p->model, session,
+                                 error);
     vit_session_free(session);
     p->counts = status == VIT_OK;
-    return status == VIT_OK ? vit_set_counts_new(&p->sets, &p->coverage,
-                                                 vit_model_describe(p->model).classes, error)
+    return status == VIT_OK ? vit_coverages->counts_new(&p->sets, &p->coverage,
+                                                        vit_model_describe(p->model).classes, error)
                             : status;
 }
 
@@ -279,8 +292,8 @@ static vit_status open_sets(predictions *p, const vit_evaluate_options *choice, 
 static vit_status find_issues(predictions *p, const vit_evaluation *result, vit_error *error) {
     vit_status status = VIT_OK;
     if (p->kept.count == 0) return VIT_OK;
-    if (result->seen) status = vit_leave_out(&p->kept, p->model, p->choice, error);
-    if (status == VIT_OK) status = vit_find_issues(&p->kept, error);
+    if (result->seen) status = vit_issues->leave_out(&p->kept, p->model, p->choice, error);
+    if (status == VIT_OK) status = vit_issues->find(&p->kept, error);
     if (status == VIT_OK)
         vit_say(&command, "%zu of %zu labels are likely wrong: %s", p->kept.issue_count,
                 p->kept.count, p->settings->label_issues);
@@ -292,11 +305,11 @@ static vit_status fill_page(vit_page_lists *lists, const vit_evaluation *result,
     predictions *p = user;
     const settings *s = p->settings;
     const vit_status status = find_issues(p, result, error);
-    vit_page_file(&p->texts, s->predictions, "the answer to every picture");
-    vit_page_file(&p->texts, s->confusion_csv, "the confusion matrix");
-    vit_page_file(&p->texts, s->label_issues, "the pictures whose label is likely wrong");
+    vit_pages->file(&p->texts, s->predictions, "the answer to every picture");
+    vit_pages->file(&p->texts, s->confusion_csv, "the confusion matrix");
+    vit_pages->file(&p->texts, s->label_issues, "the pictures whose label is likely wrong");
     return status == VIT_OK
-               ? vit_page_lists_fill(lists, &p->texts, s->label_issues ? &p->kept : NULL, error)
+               ? vit_pages->fill(lists, &p->texts, s->label_issues ? &p->kept : NULL, error)
                : status;
 }
 
@@ -306,7 +319,7 @@ static vit_status evaluate(predictions *p, const vit_evaluate_options *choice,
     const vit_evaluation_page page = {
         .out = s->report, .model = s->from.name, .lists = fill_page, .user = p};
     p->choice = choice;
-    if (s->report) return vit_evaluate_page(p->model, choice, &page, result, error);
+    if (s->report) return vit_pages->evaluate(p->model, choice, &page, result, error);
     const vit_status status = vit_evaluate(p->model, choice, result, error);
     return status == VIT_OK && s->label_issues ? find_issues(p, result, error) : status;
 }
@@ -360,7 +373,7 @@ static int answer(const settings *s, const vit_results *r, predictions *p) {
                           "--logits, --confusion and files of it are for classes");
         return VIT_EXIT_FAILED;
     }
-    if (s->label_issues) status = vit_write_issues(s->label_issues, &p->kept, r->model, &error);
+    if (s->label_issues) status = vit_issues->write(s->label_issues, &p->kept, r->model, &error);
     if (status == VIT_OK && s->predictions)
         status = vit_write_text(s->predictions, &p->lines, &error);
     if (status == VIT_OK && s->logits) status = write_logits(p, r->result, &error);
@@ -399,7 +412,7 @@ static int probe(const settings *s) {
         return vit_say_error(&command, &error);
     const vit_model_info info = vit_model_describe(model);
     vit_say_precision(&command, &s->from, s->from.name, &info);
-    const int exit_status = vit_probe_model(&command, model, &call);
+    const int exit_status = vit_probes->probe(&command, model, &call);
     vit_model_free(model);
     return exit_status;
 }
@@ -410,21 +423,12 @@ static int probe(const settings *s) {
 static int calibrate(const settings *s) {
     predictions p = {.settings = s};
     const vit_evaluate_options choice = options_for(s, s->calibrate, &p);
-    vit_model *model = NULL;
-    vit_calibration *made = NULL;
-    char *path = NULL;
     vit_error error;
-    vit_status status = vit_find_calibration(&path, &s->sets, s->from.name, &error);
-    if (status == VIT_OK)
-        status = vit_load_chosen_model(&model, &s->from, s->threads, false, &error);
-    if (status == VIT_OK) status = vit_calibration_new(&made, model, &choice, &error);
-    if (status == VIT_OK) status = vit_calibration_save(made, path, &error);
-    const bool fine = status != VIT_OK || vit_print_calibration(&command, made, path, s->json);
-    vit_calibration_free(made);
-    vit_model_free(model);
-    vit_free(path);
-    if (status != VIT_OK) return vit_say_error(&command, &error);
-    return fine ? VIT_EXIT_OK : VIT_EXIT_FAILED;
+    bool printed;
+    if (vit_coverages->calibrate(&command, &s->sets, &s->from, &choice, s->json, &printed,
+                                 &error) != VIT_OK)
+        return vit_say_error(&command, &error);
+    return printed ? VIT_EXIT_OK : VIT_EXIT_FAILED;
 }
 
 /* Options that contradict each other, as a sentence; NULL: none do. */
@@ -488,11 +492,11 @@ int main(int argc, char **argv) {
     }
     vit_string_free(&p.lines);
     vit_string_free(&p.logits);
-    vit_set_counts_free(&p.sets);
-    vit_kept_answers_free(&p.kept);
-    vit_page_texts_free(&p.texts);
+    if (vit_coverages) vit_coverages->counts_free(&p.sets);
+    if (vit_issues) vit_issues->free(&p.kept);
+    if (vit_pages) vit_pages->free(&p.texts);
     for (size_t i = 0; i < TABLES; i++) vit_free(owned[i]);
-    vit_coverage_free(&p.coverage);
+    if (vit_coverages) vit_coverages->free(&p.coverage);
     vit_evaluation_clear(&result);
     vit_label_evaluation_clear(&labels);
     vit_model_free(model);

@@ -104,14 +104,14 @@ static int compare(const settings *s, char **paths, size_t count) {
     if (error.status == VIT_OK && s->json) {
         vit_json_out json = {0};
         vit_json_open(&json, NULL, '{');
-        fine = vit_runs_json(&command, &json, runs, count);
+        fine = vit_runs->json(&command, &json, runs, count);
         vit_json_close(&json, '}');
         if (fine)
             fine = vit_print_json(&command, &json);
         else
             vit_string_free(&json.text);
     } else if (error.status == VIT_OK) {
-        fine = vit_runs_text(&command, runs, count);
+        fine = vit_runs->text(&command, runs, count);
     }
     for (size_t i = 0; i < count && runs; i++) vit_log_summary_clear(&runs[i].summary);
     vit_free(runs);

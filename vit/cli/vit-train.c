@@ -1,4 +1,5 @@
 /* vit-train: trains a network and writes the model. */
+#include <assert.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -16,6 +17,9 @@
 
 typedef vit_train_settings settings;
 
+static const char *const heads[] = {"trained", "ridge", "logistic", "closed", NULL};
+static const char *const backbones[] = {"inside", "reference", NULL};
+
 static const char *const keeps[] = {"last", "best", NULL};
 
 /* vit_option.exclusive of --epochs, --steps and --minutes; of --seed and --seeds */
@@ -32,14 +36,18 @@ enum { HOW_LONG = 1, WHICH_SEED };
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to train, on what"},
-    {VIT_OPTION(TEXT, "data", data, "DATA"), .help = VIT_DATA_HELP ";\n"
-                                                                   "FIRST+SECOND trains on both"},
+    {.everywhere = true,
+     VIT_OPTION(TEXT, "data", data, "DATA"),
+     .help = VIT_DATA_HELP ";\n"
+                           "FIRST+SECOND trains on both"},
     VIT_CLASS_COLUMN_OPTION(settings, classes.class_column),
     VIT_EXCLUDE_OPTION(settings, classes.exclude),
-    {VIT_OPTION(SIZE, "size", size, "N|HxW"),
+    {.everywhere = true,
+     VIT_OPTION(SIZE, "size", size, "N|HxW"),
      .help = "resize the pictures of a folder to this, in pixels\n"
              "(default: by their sizes; with --init, the model's)"},
-    {VIT_FLAG("list-unreadable", list_unreadable),
+    {.everywhere = true,
+     VIT_FLAG("list-unreadable", list_unreadable),
      .help = "name every file that is left out, not only three"},
     VIT_CLASS_OPTIONS(settings),
     {VIT_OPTION(TEXT, "preset", preset, "NAME|FILE"),
@@ -52,37 +60,53 @@ static const vit_option options[] = {
     {VIT_OPTION(LIST, "set", set, "KEY=VALUE"),
      .help = "another value for a key of the preset (docs/presets.md);\n"
              "may be given again: --set dim=96 --set drop_path=0.1"},
-    {VIT_FLAG("list-presets", list_presets), .help = "print the presets; no training"},
-    {VIT_OPTION(TEXT, "init", init, "MODEL"),
+    {.everywhere = true,
+     VIT_FLAG("list-presets", list_presets),
+     .help = "print the presets; no training"},
+    {.everywhere = true,
+     VIT_OPTION(TEXT, "init", init, "MODEL"),
      .help = "start from the weights of a model (default: random ones)"},
-    {VIT_OPTION(TEXT, "config", config, "FILE"), .help = "config.json of --init"},
-    {VIT_OPTION(CHOICE, "head", head, "HOW"), .choices = vit_train_heads,
+    {.everywhere = true,
+     VIT_OPTION(TEXT, "config", config, "FILE"),
+     .help = "config.json of --init"},
+    {.everywhere = true,
+     VIT_OPTION(CHOICE, "head", head, "HOW"),
+     .choices = heads,
      .help = "with --init: few-shot: compute a head for its features,\n"
              "in seconds, and train nothing: ridge (or closed) or\n"
              "logistic regression. Says how good it is with each\n"
              "picture left out (docs/few-shot.md; default: trained)"},
-    {RANGE(COUNT, "augmented-views", views, "N", 1, 64),
+    {.everywhere = true,
+     RANGE(COUNT, "augmented-views", views, "N", 1, 64),
      .help = "with --head: data augmentation: learn from N views of\n"
              "each picture, crops, mirrored or not (default: 1, the\n"
              "picture)"},
-    {VIT_OPTION(CHOICE, "backbone", backbone, "WHERE"), .choices = vit_train_backbones,
+    {.everywhere = true,
+     VIT_OPTION(CHOICE, "backbone", backbone, "WHERE"),
+     .choices = backbones,
      .help = "with --head: reference: the model file has the name and\n"
              "checksum of --init's file in place of its weights, and\n"
              "needs it (docs/few-shot.md; default: inside)"},
-    {VIT_OPTION(TEXT, "lessons", lessons, "FILE"),
+    {.everywhere = true,
+     VIT_OPTION(TEXT, "lessons", lessons, "FILE"),
      .help = "with --head and --data: keep what the head is computed\n"
              "from. Without --data: compute it again from FILE, after\n"
              "these, which may be given again (docs/few-shot.md)"},
-    {VIT_OPTION(LIST, "forget", forget, "NAME"),
+    {.everywhere = true,
+     VIT_OPTION(LIST, "forget", forget, "NAME"),
      .help = "with --lessons: forget a picture, by NAME, CLASS/NAME or\n"
              "the SHA-256 of its file"},
-    {VIT_OPTION(LIST, "relabel", relabel, "FILE.csv"),
+    {.everywhere = true,
+     VIT_OPTION(LIST, "relabel", relabel, "FILE.csv"),
      .help = "give pictures another class: a table with the columns\n"
              "picture and label (docs/data.md); an empty label leaves\n"
              "one out. With --lessons, without --data: NAME=CLASS, for\n"
              "a picture"},
-    {VIT_OPTION(LIST, "add", add, "CLASS=FILE"), .help = "with --lessons: add a picture"},
-    {VIT_OPTION(TEXT, "out", out, "FILE"),
+    {.everywhere = true,
+     VIT_OPTION(LIST, "add", add, "CLASS=FILE"),
+     .help = "with --lessons: add a picture"},
+    {.everywhere = true,
+     VIT_OPTION(TEXT, "out", out, "FILE"),
      .help = "the model (default: NAME.safetensors of preset or data)"},
     {.kind = VIT_OPTION_GROUP, .help = "How long (one of these; default: the preset's epochs)"},
     {RANGE(NUMBER, "epochs", epochs, "N", 0, 1e6), .help = "passes over the training pictures",
@@ -121,7 +145,8 @@ static const vit_option options[] = {
      .from_min = true,
      .help = "share of the last block's branches that are dropped in\n"
              "training, fewer in earlier ones (default: the preset's)"},
-    {.name = "balance",
+    {.everywhere = true,
+     .name = "balance",
      KEY(FLAG, "balance", NULL, 0, 0),
      .help = "each class weighs the same in the loss, however many\n"
              "pictures it has"},
@@ -177,21 +202,25 @@ static const vit_option options[] = {
     {VIT_FLAG("resume", resume), .help = "continue from the newest intact checkpoint in\n"
                                          "--checkpoint DIR, or in NAME.checkpoint, which an\n"
                                          "interrupted training left beside the model"},
-    {VIT_FLAG("overwrite", overwrite),
+    {.everywhere = true,
+     VIT_FLAG("overwrite", overwrite),
      .help = "replace a model and checkpoints of another training"},
     {.kind = VIT_OPTION_GROUP, .help = "Output"},
     {VIT_OPTION(TEXT, "log", log, "FILE.jsonl"),
      .help = "write all events and notes there, one JSON object a\n"
              "line; with --resume they are appended"},
     VIT_NEAR_DUPLICATES_OPTION(settings, near_duplicates, ", with their\nsplits and classes"),
-    {VIT_OPTION(TEXT, "report", report, "FILE.html"),
+    {.everywhere = true,
+     VIT_OPTION(TEXT, "report", report, "FILE.html"),
      .help = "a page that shows the training: curves, confusion\n"
              "matrix, the pictures it gets most wrong, what to try\n"
              "next; written during the training, and when interrupted"},
     {VIT_OPTION(TEXT, "tensorboard", tensorboard, "DIR"),
      .help = "write event files there, for tensorboard --logdir DIR"},
-    {VIT_FLAG("json", json), .help = "write the events to standard output"},
+    {.everywhere = true, VIT_FLAG("json", json), .help = "write the events to standard output"},
 };
+
+static_assert(VIT_COUNT(options) <= VIT_COUNT(((settings *)NULL)->given), "a mark for each option");
 
 static const vit_command command = {
     .name = "vit-train",
@@ -224,6 +253,7 @@ static const vit_command command = {
     .option_count = sizeof options / sizeof options[0],
     .key = vit_preset_key,
     .ranks = true,
+    .given = offsetof(settings, given),
 };
 
 static bool on_event(const vit_event *event, void *user) {
@@ -462,11 +492,11 @@ static int run_seed(settings *s, seed_places places, const vit_seeds *seeds, siz
 }
 
 static bool print_runs(const settings *s, const vit_run *runs, size_t count) {
-    if (!s->json) return vit_runs_text(&command, runs, count);
+    if (!s->json) return vit_runs->text(&command, runs, count);
     vit_json_out json = {0};
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "event", "seeds");
-    const bool grouped = vit_runs_json(&command, &json, runs, count);
+    const bool grouped = vit_runs->json(&command, &json, runs, count);
     vit_json_close(&json, '}');
     if (!grouped) return vit_string_free(&json.text), false;
     return vit_print_json(&command, &json);
@@ -504,6 +534,13 @@ static const char *option_as_key(const settings *s) {
     return NULL;
 }
 
+/* An option that was given and has no meaning for a head that is computed; NULL: none was. */
+static const char *option_of_trainings(const settings *s) {
+    for (size_t i = 0; i < VIT_COUNT(options); i++)
+        if (s->given[i] && !options[i].everywhere) return options[i].name;
+    return NULL;
+}
+
 static bool same(const char *a, const char *b) {
     return a && b && strcmp(a, b) == 0;
 }
@@ -535,7 +572,10 @@ int main(int argc, char **argv) {
     if (s.data && s.lessons && s.head == HEAD_TRAINED)
         return vit_say_usage(&command, "--lessons is for --head ridge or logistic");
     if (s.head != HEAD_TRAINED || s.lessons) {
-        exit_status = vit_train_head(&command, &s);
+        const char *training = option_of_trainings(&s);
+        if (training)
+            return vit_say_usage(&command, "--%s is for trainings: a head is computed", training);
+        exit_status = vit_computed_heads->train(&command, &s);
         return vit_program_end(&command, exit_status);
     }
     if (s.views > 0)

@@ -3,21 +3,10 @@
 #ifndef VIT_REPORT_ANSWER_ROWS_H
 #define VIT_REPORT_ANSWER_ROWS_H
 
-#include "datasets/dataset.h"
+#include "datasets/answers.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json_out.h"
 #include "vit/reports.h"
-
-typedef struct vit_answers {
-    const char *which; /* the pictures in a few words: "the 10,000 test pictures" */
-    const vit_dataset *data;
-    const vit_records *records;
-    const uint32_t *numbers; /* [count] of the records; NULL: the first `count` */
-    size_t count, classes;
-    const float *logits;         /* [count][classes] */
-    double temperature;          /* probabilities are softmax(logits / temperature) */
-    const vit_page_lists *lists; /* of an evaluation; NULL: of a training */
-} vit_answers;
 
 /* Adds two members to a JSON object:
  *   "answers": {"which", "count", "right", "size": [height, width], "cells": [{"truth", "answer",

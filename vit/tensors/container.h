@@ -2,7 +2,6 @@
 #ifndef VIT_TENSORS_CONTAINER_H
 #define VIT_TENSORS_CONTAINER_H
 
-#include "vit/formats/npy.h"
 #include "vit/tensors/tensor.h"
 
 typedef struct vit_container {
@@ -22,17 +21,10 @@ typedef struct vit_container {
     const char *(*metadata)(const void *state, const char *key);
 } vit_container;
 
-/* In the order in which they are probed: a zip archive that was not written by PyTorch is taken for
- * one of arrays. */
-extern const vit_container vit_container_pytorch, vit_container_npz, vit_container_safetensors;
+extern const vit_container vit_container_safetensors;
 
-/* ---- container_npz.c ---- */
-
-/* The types of arrays that are read as tensors, for messages. */
-#define VIT_NPY_WEIGHTS "<f4, <f2, <f8, bfloat16 (V2), or integers for counters"
-
-/* Sets dtype, dims, shape and count from the header of an array. Errors: UNSUPPORTED for types that
- * are no vit_dtype. */
-vit_status vit_npy_tensor(vit_tensor *out, const vit_npy *array, vit_error *error);
+/* All, in the order in which they are probed (the list `guests`): a zip archive that was not written
+ * by PyTorch is taken for one of arrays. Ended by NULL. */
+extern const vit_container *const vit_containers[];
 
 #endif

@@ -2,6 +2,7 @@
 #include "vit/base/size.h"
 #include "vit/base/text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -300,4 +301,26 @@ void vit_strided_copy(void *out, const void *in, size_t size, size_t dims, const
         while (d > 0 && ++index[d - 1] == shape[d - 1]) index[--d] = 0;
         if (d == 0) return;
     }
+}
+
+/* ---- arrays ---- */
+
+vit_status vit_npy_tensor(vit_tensor *out, const vit_npy *a, vit_error *error) {
+    static const struct {
+        char kind;
+        size_t width;
+        vit_dtype dtype;
+    } types[] = {{'f', 4, VIT_F32}, {'f', 8, VIT_F64}, {'f', 2, VIT_F16}, {'V', 2, VIT_BF16},
+                 {'i', 8, VIT_I64}, {'i', 4, VIT_I32}, {'i', 2, VIT_I16}, {'i', 1, VIT_I8},
+                 {'u', 1, VIT_U8},  {'b', 1, VIT_BOOL}};
+    static_assert(VIT_NPY_MAX_DIMS <= VIT_MAX_DIMS, "a tensor has room for the shape");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (a->kind != types[i].kind || a->width != types[i].width || a->big_endian) continue;
+        out->dtype = types[i].dtype;
+        out->dims = a->dims;
+        memcpy(out->shape, a->shape, sizeof a->shape);
+        out->count = a->count;
+        return VIT_OK;
+    }
+    return vit_npy_type_refused(a, VIT_NPY_WEIGHTS, error);
 }

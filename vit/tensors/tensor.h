@@ -4,6 +4,7 @@
 
 #include "vit/base/error.h"
 #include "vit/base/text.h"
+#include "vit/formats/npy.h"
 
 typedef enum vit_dtype {
     VIT_F64,
@@ -57,5 +58,14 @@ void vit_strided_copy(void *out, const void *in, size_t size, size_t dims, const
 /* A name from a file, which may be of any length, shortened for messages. Returns text. */
 #define VIT_NAME_TEXT 104
 const char *vit_name_text(char text[VIT_NAME_TEXT], const char *name);
+
+/* ---- arrays of NumPy ---- */
+
+/* The types of arrays that are read as tensors, for messages. */
+#define VIT_NPY_WEIGHTS "<f4, <f2, <f8, bfloat16 (V2), or integers for counters"
+
+/* Sets dtype, dims, shape and count from the header of an array. Errors: UNSUPPORTED for types that
+ * are no vit_dtype. */
+vit_status vit_npy_tensor(vit_tensor *out, const vit_npy *array, vit_error *error);
 
 #endif

@@ -37,17 +37,13 @@ struct vit_tensors {
     bool kept;
 };
 
-static const vit_container *const containers[] = {&vit_container_pytorch, &vit_container_npz,
-                                                  &vit_container_safetensors};
-enum { CONTAINERS = sizeof containers / sizeof *containers };
-
 /* ---- parts ---- */
 
 static vit_status find_container(const vit_container **found, const uint8_t *bytes, size_t size,
                                  const char *name, vit_error *error) {
-    for (size_t i = 0; i < CONTAINERS; i++)
-        if (containers[i]->probe(bytes, size)) {
-            *found = containers[i];
+    for (size_t i = 0; vit_containers[i]; i++)
+        if (vit_containers[i]->probe(bytes, size)) {
+            *found = vit_containers[i];
             return VIT_OK;
         }
     const char *kind = vit_foreign_file(bytes, size);

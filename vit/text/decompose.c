@@ -256,3 +256,5 @@ void vit_string_add_decomposed(vit_string *out, const char *text) {
     write_out(out, &t);
     vit_free(t.list);
 }
+
+const vit_text_form vit_decomposed = {vit_string_add_decomposed};

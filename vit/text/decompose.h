@@ -4,7 +4,7 @@
 #ifndef VIT_TEXT_DECOMPOSE_H
 #define VIT_TEXT_DECOMPOSE_H
 
-#include "vit/base/text.h"
+#include "vit/text/match.h"
 
 /* Appends the decomposition of a text in UTF-8; bytes that are not UTF-8 stay as they are. */
 void vit_string_add_decomposed(vit_string *out, const char *text);

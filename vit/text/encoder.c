@@ -2,6 +2,7 @@
 #include "vit/text/encoder.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/base/utf8.h"
 #include "vit/text/tokens.h"
 #include <stdlib.h>
 #include <string.h>

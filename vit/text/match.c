@@ -1,9 +1,15 @@
 #include "vit/text/match.h"
 #include "vit/base/sys.h"
-#include "vit/text/decompose.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+void vit_string_add_name(vit_string *out, const char *name) {
+    if (vit_text_forms)
+        vit_text_forms->add(out, name);
+    else
+        vit_string_add_bytes(out, name, strlen(name));
+}
 
 /* A name to search by: decomposed; of lists of numbers the number without zeros before it. */
 typedef struct key {
@@ -58,7 +64,7 @@ static vit_status make_keys(keys *out, const vit_classes *c, bool numbers, vit_e
     for (size_t i = 0; i < c->count; i++) {
         const char *name = vit_class_name(c, i, number);
         if (numbers) name += strspn(name, "0");
-        vit_string_add_decomposed(&all, name);
+        vit_string_add_name(&all, name);
         vit_string_add_bytes(&all, "", 1);
     }
     out->texts = all.text;

@@ -4,6 +4,18 @@
 #define VIT_TEXT_MATCH_H
 
 #include "vit/base/error.h"
+#include "vit/base/text.h"
+
+/* Names that look alike are written alike; of the list `guests`. Without a guest for it, names are
+ * alike if their bytes are equal. */
+typedef struct vit_text_form {
+    void (*add)(vit_string *out, const char *text); /* vit_string_add_decomposed */
+} vit_text_form;
+
+extern const vit_text_form *const vit_text_forms;
+
+/* Appends a name of a class in the form in which it is compared. */
+void vit_string_add_name(vit_string *out, const char *name);
 
 typedef struct vit_classes {
     const char *const *names; /* [count]; NULL: the classes are the numbers from 0 on */

@@ -3,6 +3,7 @@
 #include "vit/text/regex.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/base/utf8.h"
 #include "vit/text/character_sets.h"
 #include "vit/text/unicode.h"
 #include <string.h>

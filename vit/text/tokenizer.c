@@ -196,3 +196,22 @@ vit_status vit_tokenizer_load(vit_tokenizer *out, const char *path, vit_error *e
     if (status != VIT_OK) vit_tokenizer_free(out);
     return status;
 }
+
+vit_status vit_tokenizer_new(vit_tokenizer **out, const char *directory, bool decodes,
+                             vit_error *error) {
+    *out = vit_alloc(1, sizeof **out);
+    if (!*out) return vit_fail_memory(error, "a tokenizer", sizeof **out);
+    return decodes ? vit_tokenizer_open(*out, directory, error)
+                   : vit_tokenizer_load(*out, directory, error);
+}
+
+void vit_tokenizer_delete(vit_tokenizer *t) {
+    if (t) vit_tokenizer_free(t);
+    vit_free(t);
+}
+
+size_t vit_tokenizer_ids(const vit_tokenizer *t) {
+    size_t last = t->count;
+    while (last > 0 && !t->tokens[last - 1].text) last--;
+    return last;
+}

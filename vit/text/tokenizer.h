@@ -94,6 +94,17 @@ vit_status vit_tokenizer_read_as_open_clip(vit_tokenizer *tokenizer, const char 
 vit_status vit_tokenizer_open(vit_tokenizer *out, const char *directory, vit_error *error);
 void vit_tokenizer_free(vit_tokenizer *tokenizer); /* also after a failure */
 
+/* A tokenizer in memory of its own: by vit_tokenizer_open where it only decodes, else by
+ * vit_tokenizer_load. *out is freed by vit_tokenizer_delete, which takes NULL, also after a
+ * failure.
+ */
+vit_status vit_tokenizer_new(vit_tokenizer **out, const char *directory, bool decodes,
+                             vit_error *error);
+void vit_tokenizer_delete(vit_tokenizer *tokenizer);
+
+/* Behind the last id that has a token. */
+size_t vit_tokenizer_ids(const vit_tokenizer *tokenizer);
+
 /* The text of ids[0..count), without special and unknown ones; bytes that are not UTF-8 become
  * U+FFFD. Freed by vit_free; NULL if there is no memory. */
 char *vit_tokenizer_decode(const vit_tokenizer *tokenizer, const uint32_t *ids, size_t count);

@@ -95,22 +95,6 @@ void vit_string_add_code(vit_string *out, uint32_t c) {
     vit_string_add_bytes(out, bytes, vit_utf8_put(bytes, c));
 }
 
-size_t vit_utf8_valid(const char *text, size_t length) {
-    size_t at = 0;
-    while (at < length) {
-        char next[5] = "";
-        if ((uint8_t)text[at] < 0x80) {
-            at++;
-            continue;
-        }
-        memcpy(next, text + at, vit_min(4, length - at));
-        const size_t bytes = vit_utf8_length(next);
-        if (bytes == 0) break;
-        at += bytes;
-    }
-    return at;
-}
-
 /* ---- lower case ---- */
 
 size_t vit_lower(uint32_t to[2], uint32_t c) {

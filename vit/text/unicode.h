@@ -80,10 +80,6 @@ size_t vit_utf8_before(uint32_t *c, const char *text, size_t at);
 
 void vit_string_add_code(vit_string *out, uint32_t c); /* appends a character */
 
-/* The length in bytes of the longest beginning of text[0..length) that is valid UTF-8; zeros are
- * characters here. */
-size_t vit_utf8_valid(const char *text, size_t length);
-
 /* Appends text[0..length) in lower case, each character by itself; or by Python's rule, in which a
  * capital sigma at the end of a word becomes the final one. */
 void vit_string_add_lower(vit_string *out, const char *text, size_t length, bool final_sigma);

@@ -2,9 +2,9 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/base/utf8.h"
 #include "vit/formats/json.h"
 #include "vit/formats/json_out.h"
-#include "vit/text/unicode.h"
 #include <stdlib.h>
 #include <string.h>
 

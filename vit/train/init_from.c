@@ -4,7 +4,7 @@
 #include "vit/tensors/weights_path.h"
 #include "vit/train/run.h"
 #include "vit/weights/file/labels.h"
-#include "vit/weights/published.h"
+#include "vit/weights/file/open.h"
 #include <string.h>
 
 vit_status vit_run_open_init(vit_run *run, vit_preparation *p, vit_error *error) {
@@ -12,7 +12,7 @@ vit_status vit_run_open_init(vit_run *run, vit_preparation *p, vit_error *error)
     vit_model_file *m = &run->start.model;
     vit_status status = vit_weights_hash(run->start.sha256, path, error);
     const vit_wanted wanted = {.config = run->options->config};
-    if (status == VIT_OK) status = vit_published_load(m, path, &wanted, error);
+    if (status == VIT_OK) status = vit_model_file_open(m, path, &wanted, error);
     if (status != VIT_OK) return status;
     run->start.height = m->config.height;
     run->start.width = m->config.width;

@@ -3,23 +3,40 @@
 #ifndef VIT_TRAIN_MONITOR_H
 #define VIT_TRAIN_MONITOR_H
 
-#include "vit/report/report.h"
-#include "vit/report/tensorboard.h"
+#include "vit/report/advice.h"
 
 typedef struct vit_run vit_run;
 
+/* What a guest shows of a training while it runs; of the list `guests`. A file that cannot be
+ * written is for vit_monitor_failed, and does not end the training. */
+typedef struct vit_watcher {
+    vit_status (*open)(vit_run *run, vit_error *error);
+    void (*point)(vit_run *run, const vit_point *point); /* the newest of the curves */
+    void (*epoch)(vit_run *run,
+                  const vit_epoch_point *point); /* as vit_monitor_epoch, _stop, _end */
+    void (*stop)(vit_run *run);
+    void (*end)(vit_run *run, const float *logits, double top1, double loss);
+    void (*close)(vit_run *run); /* also after open has failed */
+} vit_watcher;
+
+extern const vit_watcher *const vit_run_watcher; /* NULL: there is none */
+
 typedef struct vit_monitor {
-    bool wanted;     /* a report or event files were asked for */
-    bool answers;    /* and they show answers: the pictures have classes */
-    unsigned hinted; /* findings that were told, as bits 1 << vit_finding */
+    const vit_watcher *watcher;  /* a page or event files were asked for; NULL: not */
+    struct vit_watched *watched; /* its own */
+    bool answers;                /* it shows answers: the pictures have classes */
+    unsigned hinted;             /* findings that were told, as bits 1 << vit_finding */
     vit_training_curves curves;
-    vit_tensorboard *board; /* NULL: none */
-    float *logits;          /* [val_count][classes] of the validation pictures; NULL: not kept */
-    uint64_t answered;      /* the step after which they were computed; 0: not yet */
-    double written;         /* vit_clock() when the report was last written */
-    uint64_t tenth;         /* tenth of the schedule whose pictures went last into event files */
-    vit_error failed;       /* of the first file that could not be written; OK: there is none */
+    float *logits;     /* [val_count][classes] of the validation pictures; NULL: not kept */
+    uint64_t answered; /* the step after which they were computed; 0: not yet */
+    vit_error failed;  /* of the first file that could not be written; OK: there is none */
 } vit_monitor;
+
+/* Keeps the first file that could not be written, and notes it. */
+void vit_monitor_failed(vit_run *run, const vit_error *why);
+
+/* What advice is given by. */
+vit_facts vit_monitor_facts(const vit_run *run, bool is_over);
 
 /* Checks that the files can be written; a training that is resumed continues its report's curves.
  * MISMATCH for a report that would replace a file of another kind. */

@@ -4,9 +4,8 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json_out.h"
-#include "vit/tensors/checksum.h"
+#include "vit/text/tokenizer.h"
 #include "vit/weights/configs/their_config.h"
-#include "vit/weights/file/backbone.h"
 #include "vit/weights/file/labels.h"
 #include "vit/weights/layout/decoder.h"
 #include "vit/weights/layout/shapes.h"
@@ -347,10 +346,9 @@ static vit_status build_reader(vit_model_file *out, const vit_tensors *file, con
  * up. */
 static vit_status check_tokenizer(const vit_model_file *m, const char *directory,
                                   vit_error *error) {
-    const vit_tokenizer *t = &m->tokenizer;
+    const vit_tokenizer *t = m->tokenizer;
     const size_t rows = m->config.decoder.vocabulary, end = m->config.decoder.end;
-    size_t last = t->count;
-    while (last > 0 && !t->tokens[last - 1].text) last--;
+    const size_t last = vit_tokenizer_ids(t);
     if (last > rows)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "%s: the tokenizer has tokens up to id %zu, the network ids up to %zu "
@@ -367,20 +365,15 @@ static vit_status check_tokenizer(const vit_model_file *m, const char *directory
 static vit_status load_tokenizer(vit_model_file *m, const char *config, vit_error *error) {
     char *directory = vit_path_directory(config);
     if (!directory) return vit_fail_memory(error, "a path", strlen(config));
-    vit_status status = vit_tokenizer_open(&m->tokenizer, directory, error);
+    vit_status status = vit_tokenizer_new(&m->tokenizer, directory, true, error);
+    m->tokenizer_free = vit_tokenizer_delete;
     if (status == VIT_OK) status = check_tokenizer(m, directory, error);
+    if (status == VIT_OK) m->tokens = vit_tokenizer_ids(m->tokenizer);
     vit_free(directory);
     return status;
 }
 
 /* ---- the whole ---- */
-
-static vit_status refuse_as(const char *as, const char *name, vit_error *error) {
-    if (!as) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                    "%s: as \"%s\" is a choice for published weights; this %s", name, as,
-                    "is a model file, or writes texts, and has one answer");
-}
 
 vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, const vit_configs *c,
                                vit_error *error) {
@@ -388,7 +381,7 @@ vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, con
     vit_their_config d = {0};
     *out = (vit_model_file){0};
     if (vit_is_encoder_decoder(c->object)) {
-        vit_status built = refuse_as(c->wanted->emulate, c->path, error);
+        vit_status built = vit_refuse_as(c->wanted->emulate, c->path, error);
         if (built == VIT_OK) built = build_reader(out, file, c, error);
         if (built != VIT_OK) vit_model_file_clear(out);
         return built;
@@ -403,103 +396,21 @@ vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, con
     return status;
 }
 
-/* A model file of ours, or a checkpoint. */
-static vit_status load_own(vit_model_file *m, const vit_tensors *file, const vit_wanted *wanted,
-                           vit_error *error) {
-    size_t size;
-    const uint8_t *bytes = vit_tensors_bytes(file, &size);
-    const char *name = vit_tensors_name(file);
-    if (!bytes)
-        return vit_fail(error, VIT_ERROR_FORMAT,
-                        "%s has the key \"vit.config\" of a model file, which is one file", name);
-    if (vit_model_file_is_checkpoint(file)) {
-        const vit_status status = vit_checksum_verify(bytes, size, name, error);
-        if (status != VIT_OK) return status;
-    }
-    return vit_model_file_load(m, file, wanted->packs, wanted->spare, error);
-}
-
-/* A model file of ours without its backbone, which is another file. path: as for load. */
-static vit_status load_head(vit_model_file *m, const vit_tensors *file, const char *path,
-                            const vit_exec *packs, vit_error *error) {
-    const char *name = vit_tensors_name(file);
-    const char *reference = vit_tensors_metadata(file, "vit.backbone");
-    vit_model_file backbone = {0};
-    vit_wanted whole = {.packs = packs};
-    vit_tensors *other = NULL;
-    char *place = NULL;
-    size_t height, width, size = 0;
-    const uint8_t *bytes = vit_tensors_bytes(file, &size);
-    if (!path)
-        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "%s: refers to another file for its backbone, which bytes in memory may "
-                        "not: vit-convert makes a model file with all weights",
-                        name);
-    vit_status status = vit_checksum_verify(bytes, size, name, error);
-    if (status == VIT_OK) status = vit_backbone_find(&place, reference, path, error);
-    if (status == VIT_OK) status = vit_tensors_open(&other, place, error);
-    if (status == VIT_OK && vit_tensors_metadata(other, "vit.backbone"))
-        status = vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                          "%s: its backbone, %s, refers to another file itself", name, place);
-    vit_tensors_close(other);
-    if (status == VIT_OK) status = vit_model_file_size(&height, &width, &whole.spare, file, error);
-    if (status == VIT_OK) status = vit_published_load(&backbone, place, &whole, error);
-    if (status == VIT_OK) status = vit_model_file_resize(&backbone, height, width, error);
-    if (status == VIT_OK) status = vit_model_file_join(m, file, packs, &backbone, error);
-    vit_model_file_clear(&backbone);
-    vit_free(place);
-    return status;
-}
-
-/* Loads the model and closes the file. path: of the weights, beside which config files may lie;
- * NULL: they are in memory. */
-static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
-                       const vit_wanted *wanted, vit_error *error) {
-    vit_status status;
+/* The model of tensors that are no model file of ours; vit_foreign_model.build. */
+static vit_status build_foreign(vit_model_file *out, vit_tensors *file, const char *path,
+                                const vit_wanted *wanted, vit_error *error) {
     vit_configs c;
-    const bool is_head = vit_tensors_metadata(file, "vit.backbone") != NULL;
-    const bool stays = wanted->in_place && !is_head && vit_packs_floats(wanted->packs, file);
-    if (stays) vit_tensors_keep(file);
-    if (vit_tensors_metadata(file, "vit.config")) {
-        status = refuse_as(wanted->emulate, vit_tensors_name(file), error);
-        if (status == VIT_OK)
-            status = is_head ? load_head(out, file, path, wanted->packs, error)
-                             : load_own(out, file, wanted, error);
-    } else {
-        status = configs_open(&c, path, wanted->config, error);
-        c.wanted = wanted;
-        if (status == VIT_OK) /* big_vision's "scan" */
-            status = vit_tensors_unstack(file, "/encoderblock/", "/encoderblock_%zu/", error);
-        if (status == VIT_OK) status = vit_published_build(out, file, &c, error);
-        if (status == VIT_OK && vit_config_has_decoder(&out->config)) {
-            status = load_tokenizer(out, c.path, error);
-            if (status != VIT_OK) vit_model_file_clear(out);
-        }
-        configs_close(&c);
-    }
-    if (stays && status == VIT_OK)
-        out->stays_in = file;
-    else
-        vit_tensors_close(file);
-    if (status == VIT_OK && wanted->labels) {
-        status = vit_labels_set(out, wanted->labels, error);
+    vit_status status = configs_open(&c, path, wanted->config, error);
+    c.wanted = wanted;
+    if (status == VIT_OK) /* big_vision's "scan" */
+        status = vit_tensors_unstack(file, "/encoderblock/", "/encoderblock_%zu/", error);
+    if (status == VIT_OK) status = vit_published_build(out, file, &c, error);
+    if (status == VIT_OK && vit_config_has_decoder(&out->config)) {
+        status = load_tokenizer(out, c.path, error);
         if (status != VIT_OK) vit_model_file_clear(out);
     }
+    configs_close(&c);
     return status;
 }
 
-vit_status vit_published_load(vit_model_file *out, const char *path, const vit_wanted *wanted,
-                              vit_error *error) {
-    vit_tensors *file;
-    *out = (vit_model_file){0};
-    const vit_status status = vit_tensors_open(&file, path, error);
-    return status == VIT_OK ? load(out, file, vit_tensors_name(file), wanted, error) : status;
-}
-
-vit_status vit_published_parse(vit_model_file *out, const vit_bytes *bytes, const char *name,
-                               const vit_wanted *wanted, vit_error *error) {
-    vit_tensors *file;
-    *out = (vit_model_file){0};
-    const vit_status status = vit_tensors_parse(&file, bytes->data, bytes->size, name, error);
-    return status == VIT_OK ? load(out, file, NULL, wanted, error) : status;
-}
+const vit_foreign_model vit_published_models = {build_foreign};

@@ -1,7 +1,8 @@
 #include "vit/weights/text_tower.h"
 #include "vit/base/math.h"
 #include "vit/base/size.h"
-#include "vit/text/unicode.h"
+#include "vit/base/utf8.h"
+#include "vit/text/tokenizer.h"
 #include "vit/weights/layout/layout.h"
 #include <math.h>
 #include <string.h>
@@ -80,10 +81,9 @@ static vit_status load_weights(vit_text_tower *t, const vit_tensors *file, const
 
 static vit_status check_tokenizer(const vit_text_tower *t, const char *directory,
                                   vit_error *error) {
-    const vit_tokenizer *k = &t->file.tokenizer;
+    const vit_tokenizer *k = t->file.tokenizer;
     const size_t rows = t->file.config.vocabulary;
-    size_t last = k->count;
-    while (last > 0 && !k->tokens[last - 1].text) last--;
+    const size_t last = vit_tokenizer_ids(k);
     if (last <= rows) return VIT_OK;
     return vit_fail(error, VIT_ERROR_MISMATCH,
                     "%s: the tokenizer has tokens up to id %zu, the text encoder ids up to %zu "
@@ -94,11 +94,12 @@ static vit_status check_tokenizer(const vit_text_tower *t, const char *directory
 static vit_status load_tokenizer(vit_text_tower *t, const char *config, vit_error *error) {
     char *directory = vit_path_directory(config);
     if (!directory) return vit_fail_memory(error, "a path", strlen(config));
-    vit_status status = vit_tokenizer_load(&t->file.tokenizer, directory, error);
+    vit_status status = vit_tokenizer_new(&t->file.tokenizer, directory, false, error);
+    t->file.tokenizer_free = vit_tokenizer_delete;
     if (status == VIT_OK) status = check_tokenizer(t, directory, error);
     if (status == VIT_OK && t->facts.simple) {
-        if (vit_tokenizer_is_clip(&t->file.tokenizer))
-            status = vit_tokenizer_read_as_open_clip(&t->file.tokenizer, directory, error);
+        if (vit_tokenizer_is_clip(t->file.tokenizer))
+            status = vit_tokenizer_read_as_open_clip(t->file.tokenizer, directory, error);
         else
             t->facts.cleaning = VIT_CLEAN_NONE; /* OpenCLIP has no own one of this kind */
     }
@@ -173,7 +174,7 @@ void vit_text_tower_clear(vit_text_tower *t) {
 static vit_status fill(vit_encoding *e, const vit_text_tower *t, vit_error *error) {
     const size_t length = t->file.config.length;
     const uint32_t pad =
-        t->file.tokenizer.pad != VIT_NO_ID ? t->file.tokenizer.pad : (uint32_t)t->facts.pad;
+        t->file.tokenizer->pad != VIT_NO_ID ? t->file.tokenizer->pad : (uint32_t)t->facts.pad;
     if (e->count >= length) return VIT_OK;
     uint32_t *ids = vit_realloc(e->ids, e->count, length, sizeof *ids);
     if (!ids) return vit_fail_memory(error, "a text", length * sizeof *ids);
@@ -228,7 +229,7 @@ static vit_status check_ids(const vit_encoding *e, const vit_text_tower *t, vit_
 /* The ids of a text that is cleaned first. */
 static vit_status encode(vit_encoding *e, const vit_text_tower *t, const char *text, size_t length,
                          vit_error *error) {
-    const vit_tokenizer *k = &t->file.tokenizer;
+    const vit_tokenizer *k = t->file.tokenizer;
     const size_t most = t->file.config.length;
     vit_string clean = {0};
     const bool cleans = length <= VIT_MOST_TEXT && vit_utf8_valid(text, length) == length;

@@ -15,7 +15,7 @@ typedef struct vit_text_tower {
 } vit_text_tower;
 
 /* Loads the tower of the model at `path`, a directory or a file of weights beside which config and
- * tokenizer lie. wanted->config: as for vit_published_load; wanted->packs is needed. *out is freed
+ * tokenizer lie. wanted->config: as for vit_model_file_open; wanted->packs is needed. *out is freed
  * by vit_text_tower_clear, also after a failure. Errors: UNSUPPORTED for a model without such a
  * tower; IO if there is no tokenizer; MISMATCH for tensors, a config or a tokenizer of different
  * models; those of reading and MEMORY. */

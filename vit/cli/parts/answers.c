@@ -38,14 +38,14 @@ static bool is_number(const vit_answered *a) {
 static void add_neighbours(vit_string *text, const vit_answered *a) {
     char number[32];
     for (size_t i = 0; i < a->neighbour_count; i++) {
-        const vit_few_shot_picture lesson = vit_few_shot_at(a->among, a->neighbours[i].index);
+        const vit_few_shot_picture lesson = vit_neighbours->at(a->among, a->neighbours[i].index);
         vit_string_add(text, "  like ");
         if (lesson.name)
             vit_string_add_visible(text, lesson.name, 0);
         else
             vit_string_add(text, "picture %zu", a->neighbours[i].index);
         vit_string_add(text, " (");
-        vit_string_add_visible(text, vit_few_shot_class(a->among, lesson.label), 0);
+        vit_string_add_visible(text, vit_neighbours->name(a->among, lesson.label), 0);
         vit_string_add(text, ", %s)\n", vit_format_fixed(number, a->neighbours[i].cosine, 3));
     }
 }
@@ -54,11 +54,11 @@ void vit_answer_add_neighbours(vit_json_out *json, const vit_few_shot *among,
                                const vit_neighbour *neighbours, size_t count) {
     vit_json_open(json, "neighbours", '[');
     for (size_t i = 0; i < count; i++) {
-        const vit_few_shot_picture lesson = vit_few_shot_at(among, neighbours[i].index);
+        const vit_few_shot_picture lesson = vit_neighbours->at(among, neighbours[i].index);
         vit_json_open(json, NULL, '{');
         vit_json_count(json, "picture", neighbours[i].index);
         vit_json_text(json, "file", lesson.name);
-        vit_json_text(json, "label", vit_few_shot_class(among, lesson.label));
+        vit_json_text(json, "label", vit_neighbours->name(among, lesson.label));
         vit_json_float(json, "cosine", (float)neighbours[i].cosine);
         vit_json_close(json, '}');
     }

@@ -4,7 +4,7 @@
 #define VIT_CLI_PARTS_ANSWERS_H
 
 #include "vit/cli/parts/coverage.h"
-#include "vit/few_shot.h"
+#include "vit/cli/parts/neighbours.h"
 
 typedef struct vit_answered {
     const char *name;         /* of the picture */

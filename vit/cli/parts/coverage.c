@@ -6,29 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const vit_set_scores[] = {"lac", "aps", "raps", NULL};
-VIT_CHECK_ROWS(vit_set_scores, VIT_CONFORMAL_COUNT + 1);
-
 static double share(size_t part, size_t whole) {
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-bool vit_coverage_asked(const vit_coverage_choice *c) {
-    return c->coverage > 0 || c->abstain_below.given || c->answered_right > 0;
-}
-
-const char *vit_coverage_contradiction(const vit_coverage_choice *c) {
-    if (c->coverage >= 1) return "--coverage is below 1: a set of all classes would hold it always";
-    if (c->abstain_below.given && c->answered_right > 0)
-        return "--abstain-below and --answered-right exclude each other";
-    if (c->by_class && c->coverage <= 0 && c->answered_right <= 0)
-        return "--by-class is for --coverage P and --answered-right P";
-    return c->score > 0 && c->coverage <= 0 ? "--set-score is for sets, which --coverage P asks for"
-                                            : NULL;
-}
-
-vit_status vit_find_calibration(char **path, const vit_coverage_choice *choice, const char *name,
-                                vit_error *error) {
+static vit_status find_calibration(char **path, const vit_coverage_choice *choice, const char *name,
+                                   vit_error *error) {
     vit_string text = {0};
     char *model = NULL;
     *path = NULL;
@@ -80,7 +63,7 @@ static vit_status open_calibrated(vit_coverage *out, const vit_command *command,
                                      .by_class = choice->by_class};
     vit_abstain_figures figures;
     char *path;
-    vit_status status = vit_find_calibration(&path, choice, name, error);
+    vit_status status = find_calibration(&path, choice, name, error);
     if (status == VIT_OK && vit_path_look(path) == VIT_PATH_NONE)
         status = vit_fail(error, VIT_ERROR_ARGUMENT,
                           "the model is not calibrated, there is no %s; vit-evaluate --model %s "
@@ -103,9 +86,9 @@ static vit_status open_calibrated(vit_coverage *out, const vit_command *command,
     return status;
 }
 
-vit_status vit_coverage_open(vit_coverage *out, const vit_command *command,
-                             const vit_coverage_choice *choice, const char *name,
-                             const vit_model *model, vit_session *session, vit_error *error) {
+static vit_status open_coverage(vit_coverage *out, const vit_command *command,
+                                const vit_coverage_choice *choice, const char *name,
+                                const vit_model *model, vit_session *session, vit_error *error) {
     const size_t classes = vit_model_describe(model).classes;
     const bool abstains = choice->abstain_below.given || choice->answered_right > 0;
     *out = (vit_coverage){.thresholds = abstains ? vit_alloc(classes, sizeof(double)) : NULL};
@@ -117,14 +100,14 @@ vit_status vit_coverage_open(vit_coverage *out, const vit_command *command,
     return open_calibrated(out, command, choice, name, model, session, error);
 }
 
-void vit_coverage_free(vit_coverage *c) {
+static void close_coverage(vit_coverage *c) {
     vit_set_rule_free(c->rule);
     vit_free(c->thresholds);
     *c = (vit_coverage){0};
 }
 
-bool vit_print_calibration(const vit_command *command, const vit_calibration *calibration,
-                           const char *path, bool json) {
+static bool print_calibration(const vit_command *command, const vit_calibration *calibration,
+                              const char *path, bool json) {
     const vit_calibration_info info = vit_calibration_describe(calibration);
     const double most = share(info.images, info.images + 1);
     char images[32], percent[32];
@@ -152,23 +135,23 @@ bool vit_print_calibration(const vit_command *command, const vit_calibration *ca
 
 /* ---- how often sets hold the truth ---- */
 
-vit_status vit_set_counts_new(vit_set_counts *c, const vit_coverage *coverage, size_t classes,
-                              vit_error *error) {
+static void free_counts(vit_set_counts *c) {
+    vit_free(c->set);
+    vit_free(c->images);
+    vit_free(c->covered);
+    *c = (vit_set_counts){0};
+}
+
+static vit_status new_counts(vit_set_counts *c, const vit_coverage *coverage, size_t classes,
+                             vit_error *error) {
     *c = (vit_set_counts){.coverage = coverage,
                           .classes = classes,
                           .set = vit_alloc(classes, sizeof *c->set),
                           .images = vit_alloc(classes, sizeof *c->images),
                           .covered = vit_alloc(classes, sizeof *c->covered)};
     if (c->set && c->images && c->covered) return VIT_OK;
-    vit_set_counts_free(c);
+    free_counts(c);
     return vit_fail_memory(error, "sets", classes * sizeof *c->set);
-}
-
-void vit_set_counts_free(vit_set_counts *c) {
-    vit_free(c->set);
-    vit_free(c->images);
-    vit_free(c->covered);
-    *c = (vit_set_counts){0};
 }
 
 static void add_set(vit_set_counts *c, const vit_evaluated *picture) {
@@ -180,7 +163,7 @@ static void add_set(vit_set_counts *c, const vit_evaluated *picture) {
     for (size_t i = 0; i < count; i++) c->covered[picture->label] += c->set[i] == picture->label;
 }
 
-void vit_set_counts_add(vit_set_counts *c, const vit_evaluated *picture) {
+static void add_picture(vit_set_counts *c, const vit_evaluated *picture) {
     const double *thresholds = c->coverage->thresholds;
     const double confidence = (double)picture->probabilities[picture->answer];
     const bool right = picture->answer == picture->label;
@@ -245,8 +228,8 @@ static void add_sets(vit_string *text, const vit_set_counts *c, const vit_model 
     }
 }
 
-void vit_set_counts_text(vit_string *text, const vit_set_counts *c, const vit_model *model,
-                         const vit_coverage_choice *choice) {
+static void put_text(vit_string *text, const vit_set_counts *c, const vit_model *model,
+                     const vit_coverage_choice *choice) {
     if (c->total > 0 && c->coverage->thresholds) add_answered(text, c);
     if (c->total > 0 && c->coverage->rule) add_sets(text, c, model, choice);
 }
@@ -291,8 +274,42 @@ static void write_sets(vit_json_out *json, const vit_set_counts *c, const vit_mo
     vit_json_close(json, '}');
 }
 
-void vit_set_counts_json(vit_json_out *json, const vit_set_counts *c, const vit_model *model,
-                         const vit_coverage_choice *choice) {
+static void put_json(vit_json_out *json, const vit_set_counts *c, const vit_model *model,
+                     const vit_coverage_choice *choice) {
     if (c->coverage->thresholds) write_answered(json, c);
     if (c->coverage->rule) write_sets(json, c, model, choice);
 }
+
+/* ---- what programs call ---- */
+
+static size_t set_of(const vit_coverage *c, const float *probabilities, size_t *set) {
+    return c->rule ? vit_prediction_set(c->rule, probabilities, set) : 0;
+}
+
+static vit_status calibrate(const vit_command *command, const vit_coverage_choice *choice,
+                            const vit_model_choice *from, const vit_evaluate_options *options,
+                            bool json, bool *printed, vit_error *error) {
+    vit_model *model = NULL;
+    vit_calibration *made = NULL;
+    char *path = NULL;
+    vit_status status = find_calibration(&path, choice, from->name, error);
+    if (status == VIT_OK)
+        status = vit_load_chosen_model(&model, from, (uint64_t)options->threads, false, error);
+    if (status == VIT_OK) status = vit_calibration_new(&made, model, options, error);
+    if (status == VIT_OK) status = vit_calibration_save(made, path, error);
+    *printed = status == VIT_OK && print_calibration(command, made, path, json);
+    vit_calibration_free(made);
+    vit_model_free(model);
+    vit_free(path);
+    return status;
+}
+
+const vit_coverage_guest vit_coverage_reliance = {.open = open_coverage,
+                                                  .free = close_coverage,
+                                                  .set = set_of,
+                                                  .calibrate = calibrate,
+                                                  .counts_new = new_counts,
+                                                  .counts_add = add_picture,
+                                                  .counts_free = free_counts,
+                                                  .counts_text = put_text,
+                                                  .counts_json = put_json};

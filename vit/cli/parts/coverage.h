@@ -49,29 +49,12 @@ bool vit_coverage_asked(const vit_coverage_choice *choice);
 /* A sentence if the options contradict each other, or NULL. */
 const char *vit_coverage_contradiction(const vit_coverage_choice *choice);
 
-/* *path: the choice's file, or the one beside the model that `name` stands for: MODEL.calibration
- * of a file MODEL.safetensors, `calibration` in a directory. Freed by vit_free. */
-vit_status vit_find_calibration(char **path, const vit_coverage_choice *choice, const char *name,
-                                vit_error *error);
-
 /* What the options mean for a model. */
 typedef struct vit_coverage {
     vit_set_rule *rule;      /* for --coverage; or NULL */
     double *thresholds;      /* [classes] of --abstain-below or --answered-right; or NULL */
     char calibrated_on[256]; /* the name of the calibration's data; "": none was needed */
 } vit_coverage;
-
-/* Of the choice; session: of the model. With --answered-right it says on standard error which
- * threshold that is, and what it does to the calibration pictures. Freed by vit_coverage_free. */
-vit_status vit_coverage_open(vit_coverage *out, const vit_command *command,
-                             const vit_coverage_choice *choice, const char *name,
-                             const vit_model *model, vit_session *session, vit_error *error);
-void vit_coverage_free(vit_coverage *coverage);
-
-/* Says which pictures a calibration is of, and which coverages it suffices for; as JSON an object.
- * False: there was no memory. */
-bool vit_print_calibration(const vit_command *command, const vit_calibration *calibration,
-                           const char *path, bool json);
 
 /* The sets of labelled pictures, counted, and the answers. */
 typedef struct vit_set_counts {
@@ -85,15 +68,34 @@ typedef struct vit_set_counts {
                                              that would be right without */
 } vit_set_counts;
 
-vit_status vit_set_counts_new(vit_set_counts *counts, const vit_coverage *coverage, size_t classes,
-                              vit_error *error);
-void vit_set_counts_add(vit_set_counts *counts, const vit_evaluated *picture);
-void vit_set_counts_free(vit_set_counts *counts);
+/* What the guest that knows calibrations does; of the list `guests`. */
+typedef struct vit_coverage_guest {
+    /* Of the choice; session: of the model. The calibration is the choice's file, or the one beside
+     * the model that `name` stands for: MODEL.calibration of a file MODEL.safetensors,
+     * model.calibration in a directory. With --answered-right it says on standard error which
+     * threshold that is, and what it does to the calibration pictures. Freed by `free`. */
+    vit_status (*open)(vit_coverage *out, const vit_command *command,
+                       const vit_coverage_choice *choice, const char *name, const vit_model *model,
+                       vit_session *session, vit_error *error);
+    void (*free)(vit_coverage *coverage);
+    /* set: [classes] = the classes of the set, the likeliest first; returns how many. */
+    size_t (*set)(const vit_coverage *coverage, const float *probabilities, size_t *set);
+    /* Calibrates the model with the pictures of the options, and says which they are and which
+     * coverages they suffice for; *printed: that could be written. */
+    vit_status (*calibrate)(const vit_command *command, const vit_coverage_choice *choice,
+                            const vit_model_choice *from, const vit_evaluate_options *options,
+                            bool json, bool *printed, vit_error *error);
+    vit_status (*counts_new)(vit_set_counts *counts, const vit_coverage *coverage, size_t classes,
+                             vit_error *error);
+    void (*counts_add)(vit_set_counts *counts, const vit_evaluated *picture);
+    void (*counts_free)(vit_set_counts *counts);
+    /* What they say, as a paragraph, or as the member "coverage" of a JSON object. */
+    void (*counts_text)(vit_string *text, const vit_set_counts *counts, const vit_model *model,
+                        const vit_coverage_choice *choice);
+    void (*counts_json)(vit_json_out *json, const vit_set_counts *counts, const vit_model *model,
+                        const vit_coverage_choice *choice);
+} vit_coverage_guest;
 
-/* What they say, as a paragraph, or as the member "coverage" of a JSON object. */
-void vit_set_counts_text(vit_string *text, const vit_set_counts *counts, const vit_model *model,
-                         const vit_coverage_choice *choice);
-void vit_set_counts_json(vit_json_out *json, const vit_set_counts *counts, const vit_model *model,
-                         const vit_coverage_choice *choice);
+extern const vit_coverage_guest *const vit_coverages; /* NULL: there is none */
 
 #endif

@@ -13,11 +13,11 @@ static void add_text(char ***list, size_t *count, size_t *room, vit_page_texts *
     (*list)[(*count)++] = text;
 }
 
-void vit_page_note(vit_page_texts *t, const char *note) {
+static void add_note(vit_page_texts *t, const char *note) {
     add_text(&t->notes, &t->note_count, &t->note_room, t, vit_strdup(note));
 }
 
-void vit_page_file(vit_page_texts *t, const char *file, const char *what) {
+static void add_file(vit_page_texts *t, const char *file, const char *what) {
     vit_string text = {0};
     if (!file) return;
     vit_string_add(&text, "%s: %s", file, what);
@@ -25,7 +25,7 @@ void vit_page_file(vit_page_texts *t, const char *file, const char *what) {
     add_text(&t->files, &t->file_count, &t->file_room, t, text.text);
 }
 
-void vit_page_texts_free(vit_page_texts *t) {
+static void free_texts(vit_page_texts *t) {
     for (size_t i = 0; i < t->note_count; i++) vit_free(t->notes[i]);
     for (size_t i = 0; i < t->file_count; i++) vit_free(t->files[i]);
     vit_free(t->notes);
@@ -34,8 +34,8 @@ void vit_page_texts_free(vit_page_texts *t) {
     *t = (vit_page_texts){0};
 }
 
-vit_status vit_page_lists_fill(vit_page_lists *out, vit_page_texts *t,
-                               const vit_kept_answers *answers, vit_error *error) {
+static vit_status fill(vit_page_lists *out, vit_page_texts *t, const vit_kept_answers *answers,
+                       vit_error *error) {
     const size_t count = answers ? answers->issue_count : 0;
     t->issues = vit_alloc(count, sizeof *t->issues);
     if (!t->issues || t->failed) return vit_fail_memory(error, "the texts of a page", count);
@@ -50,15 +50,8 @@ vit_status vit_page_lists_fill(vit_page_lists *out, vit_page_texts *t,
     return VIT_OK;
 }
 
-vit_status vit_name_beside(const char **out, char **owned, const char *page, const char *ending,
-                           vit_error *error) {
-    vit_string text = {0};
-    if (*out) return VIT_OK;
-    vit_string_add(&text, "%.*s%s", (int)vit_stem_length(page, ".html"), page, ending);
-    if (text.failed) {
-        vit_string_free(&text);
-        return vit_fail_memory(error, "the name of a table", strlen(page));
-    }
-    *out = *owned = text.text;
-    return VIT_OK;
-}
+const vit_page_guest vit_evaluation_pages = {.note = add_note,
+                                             .file = add_file,
+                                             .free = free_texts,
+                                             .fill = fill,
+                                             .evaluate = vit_evaluate_page};

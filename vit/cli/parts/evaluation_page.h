@@ -13,18 +13,21 @@ typedef struct vit_page_texts {
     bool failed; /* there was no memory for one of them */
 } vit_page_texts;
 
-void vit_page_note(vit_page_texts *t, const char *note);
-
-/* "FILE: what it holds". file: as on the command line; NULL: nothing is added. */
-void vit_page_file(vit_page_texts *t, const char *file, const char *what);
-void vit_page_texts_free(vit_page_texts *t);
-
-/* The lists of the page; answers: their label issues, or NULL. */
-vit_status vit_page_lists_fill(vit_page_lists *out, vit_page_texts *t,
-                               const vit_kept_answers *answers, vit_error *error);
-
-/* *out = PAGE-ENDING for a page PAGE.html, in place of *out NULL; *owned: freed by vit_free. */
-vit_status vit_name_beside(const char **out, char **owned, const char *page, const char *ending,
+/* What the guest that writes pages does; of the list `guests`. */
+typedef struct vit_page_guest {
+    void (*note)(vit_page_texts *t, const char *note);
+    /* "FILE: what it holds". file: as on the command line; NULL: nothing is added. */
+    void (*file)(vit_page_texts *t, const char *file, const char *what);
+    void (*free)(vit_page_texts *t);
+    /* The lists of the page; answers: their label issues, or NULL. */
+    vit_status (*fill)(vit_page_lists *out, vit_page_texts *t, const vit_kept_answers *answers,
+                       vit_error *error);
+    /* vit_evaluate_page */
+    vit_status (*evaluate)(const vit_model *model, const vit_evaluate_options *options,
+                           const vit_evaluation_page *page, vit_evaluation *result,
                            vit_error *error);
+} vit_page_guest;
+
+extern const vit_page_guest *const vit_pages; /* NULL: there is none */
 
 #endif

@@ -1,8 +1,11 @@
 #include "vit/cli/parts/few_shot.h"
+#include "vit/cli/parts/neighbours.h"
+#include "vit/cli/parts/probe.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/formats/copy_table.h"
 #include "vit/formats/csv.h"
@@ -57,7 +60,8 @@ static vit_status write_copies(const char *path, const vit_few_shot *t, vit_erro
     for (size_t i = 0;; i++) {
         const vit_near_duplicate c = vit_few_shot_duplicate(t, i);
         if (!c.alike) break;
-        const vit_few_shot_picture lessons[] = {vit_few_shot_at(t, c.second), vit_few_shot_at(t, c.first)};
+        const vit_few_shot_picture lessons[] = {vit_few_shot_at(t, c.second),
+                                                vit_few_shot_at(t, c.first)};
         vit_copy_side sides[2];
         for (int k = 0; k < 2; k++)
             sides[k] = (vit_copy_side){lessons[k].name ? lessons[k].name : "", "train",
@@ -255,16 +259,16 @@ static vit_status teach(const vit_command *command, const vit_few_shot_call *c, 
                                        .cpu = vit_chosen_cpu(),
                                        .threads = c->threads};
     const vit_few_shot_options options = {.head = c->head,
-                                       .class_column = c->classes.class_column,
-                                       .exclude = c->classes.exclude,
-                                       .relabel = c->classes.relabel,
-                                       .empty_classes = c->classes.empty_classes,
-                                       .splits_are_classes = c->classes.splits_are_classes,
-                                       .balance = c->balance,
-                                       .keep_lessons = c->lessons != NULL,
-                                       .views = c->views,
-                                       .threads = c->threads,
-                                       .cpu = vit_chosen_cpu()};
+                                          .class_column = c->classes.class_column,
+                                          .exclude = c->classes.exclude,
+                                          .relabel = c->classes.relabel,
+                                          .empty_classes = c->classes.empty_classes,
+                                          .splits_are_classes = c->classes.splits_are_classes,
+                                          .balance = c->balance,
+                                          .keep_lessons = c->lessons != NULL,
+                                          .views = c->views,
+                                          .threads = c->threads,
+                                          .cpu = vit_chosen_cpu()};
     *tested = (vit_tested){0};
     vit_status status = check_out(c, error);
     if (status == VIT_OK && c->near_duplicates)
@@ -350,17 +354,18 @@ static bool print_probe(const vit_command *command, const vit_probe_call *c, con
     return vit_print(command, &text);
 }
 
-int vit_probe_model(const vit_command *command, const vit_model *model, const vit_probe_call *c) {
+static int probe_model(const vit_command *command, const vit_model *model,
+                       const vit_probe_call *c) {
     const vit_few_shot_options options = {.head = "logistic",
-                                       .class_column = c->class_column,
-                                       .exclude = c->exclude,
-                                       .relabel = c->relabel,
-                                       .hold_out = true,
-                                       .no_curve = true,
-                                       .threads = c->threads,
-                                       .cpu = vit_chosen_cpu(),
-                                       .precision = c->precision,
-                                       .bf16 = c->bf16};
+                                          .class_column = c->class_column,
+                                          .exclude = c->exclude,
+                                          .relabel = c->relabel,
+                                          .hold_out = true,
+                                          .no_curve = true,
+                                          .threads = c->threads,
+                                          .cpu = vit_chosen_cpu(),
+                                          .precision = c->precision,
+                                          .bf16 = c->bf16};
     vit_few_shot *t = NULL;
     vit_tested knn = {0}, probe = {0};
     vit_few_shot_result learnt = {0};
@@ -378,3 +383,29 @@ int vit_probe_model(const vit_command *command, const vit_model *model, const vi
     vit_few_shot_free(t);
     return exit_status;
 }
+
+const vit_probe_guest vit_probe_features = {probe_model};
+
+/* ---- neighbours ---- */
+
+static vit_status open_among(vit_few_shot **out, const vit_command *command, vit_model *model,
+                             const char *data, const vit_session_options *how, vit_error *error) {
+    const vit_few_shot_options options = {
+        .threads = how->threads, .cpu = how->cpu, .precision = how->precision, .bf16 = how->bf16};
+    vit_status status = vit_few_shot_new(out, model, &options, error);
+    if (status == VIT_OK)
+        status = vit_few_shot_add_data(*out, data, NULL, vit_say_note, (void *)command, error);
+    return status;
+}
+
+static vit_status find(vit_few_shot *among, const float *features, vit_neighbour *neighbours,
+                       size_t *count, vit_error *error) {
+    *count = vit_min(*count, vit_few_shot_count(among));
+    return vit_few_shot_nearest(among, features, neighbours, *count, error);
+}
+
+const vit_neighbour_guest vit_neighbours_by_features = {.open = open_among,
+                                                        .find = find,
+                                                        .at = vit_few_shot_at,
+                                                        .name = vit_few_shot_class,
+                                                        .free = vit_few_shot_free};

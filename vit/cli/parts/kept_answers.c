@@ -8,9 +8,10 @@
 #include "vit/formats/csv.h"
 #include "vit/formats/json.h"
 
-const char vit_issues_head[] = "file,index,label,likely_label,self_confidence,normalized_margin\n";
+static const char issues_head[] =
+    "file,index,label,likely_label,self_confidence,normalized_margin\n";
 
-void vit_keep_answer(vit_kept_answers *a, const vit_evaluated *picture) {
+static void keep(vit_kept_answers *a, const vit_evaluated *picture) {
     vit_kept_answer next = {.index = picture->index, .label = picture->label};
     if (a->status != VIT_OK) return;
     a->status = VIT_ERROR_MEMORY;
@@ -30,7 +31,7 @@ void vit_keep_answer(vit_kept_answers *a, const vit_evaluated *picture) {
     a->status = VIT_OK;
 }
 
-void vit_kept_answers_free(vit_kept_answers *a) {
+static void free_answers(vit_kept_answers *a) {
     for (size_t i = 0; i < a->count; i++) vit_free(a->pictures[i].file);
     vit_free(a->pictures);
     vit_free(a->probabilities);
@@ -45,18 +46,18 @@ static vit_few_shot_options options_of(const vit_model *model, const vit_evaluat
     json_t *recipe = json_loads(vit_model_describe(model).recipe, 0, NULL);
     const char *head = json_string_value(json_object_get(recipe, "head"));
     const json_int_t views = json_integer_value(json_object_get(recipe, "views"));
-    const vit_few_shot_options options = {.head = head && strcmp(head, "logistic") == 0 ? "logistic"
-                                                                                     : "ridge",
-                                       .balance = json_is_true(json_object_get(recipe, "balance")),
-                                       .views = views > 0 ? (size_t)views : 1,
-                                       .no_curve = true,
-                                       .class_column = o->class_column,
-                                       .exclude = o->exclude,
-                                       .relabel = o->relabel,
-                                       .threads = o->threads,
-                                       .cpu = o->cpu,
-                                       .precision = o->precision,
-                                       .bf16 = o->bf16};
+    const vit_few_shot_options options = {
+        .head = head && strcmp(head, "logistic") == 0 ? "logistic" : "ridge",
+        .balance = json_is_true(json_object_get(recipe, "balance")),
+        .views = views > 0 ? (size_t)views : 1,
+        .no_curve = true,
+        .class_column = o->class_column,
+        .exclude = o->exclude,
+        .relabel = o->relabel,
+        .threads = o->threads,
+        .cpu = o->cpu,
+        .precision = o->precision,
+        .bf16 = o->bf16};
     json_decref(recipe);
     return options;
 }
@@ -87,8 +88,8 @@ static void note_left_out(const vit_few_shot_result *l, const vit_evaluate_optio
     options->note(text, options->user);
 }
 
-vit_status vit_leave_out(vit_kept_answers *a, const vit_model *model,
-                         const vit_evaluate_options *options, vit_error *error) {
+static vit_status leave_out(vit_kept_answers *a, const vit_model *model,
+                            const vit_evaluate_options *options, vit_error *error) {
     const vit_few_shot_options how = options_of(model, options);
     vit_few_shot *t = NULL;
     vit_few_shot_result learnt;
@@ -109,7 +110,7 @@ vit_status vit_leave_out(vit_kept_answers *a, const vit_model *model,
 
 /* ---- label issues ---- */
 
-vit_status vit_find_issues(vit_kept_answers *a, vit_error *error) {
+static vit_status find(vit_kept_answers *a, vit_error *error) {
     if (a->status != VIT_OK) return vit_fail(error, a->status, "%s", a->error.message);
     size_t *labels = vit_alloc(a->count, sizeof *labels);
     if (!labels) return vit_fail_memory(error, "labels", a->count * sizeof *labels);
@@ -120,11 +121,11 @@ vit_status vit_find_issues(vit_kept_answers *a, vit_error *error) {
     return status;
 }
 
-vit_status vit_write_issues(const char *path, const vit_kept_answers *a, const vit_model *model,
-                            vit_error *error) {
+static vit_status write_table(const char *path, const vit_kept_answers *a, const vit_model *model,
+                              vit_error *error) {
     vit_string text = {0};
     char confidence[32], margin[32];
-    vit_string_add(&text, "%s", vit_issues_head);
+    vit_string_add(&text, "%s", issues_head);
     for (size_t i = 0; i < a->issue_count; i++) {
         const vit_label_issue *issue = &a->issues[i];
         const vit_kept_answer *picture = &a->pictures[issue->picture];
@@ -139,3 +140,10 @@ vit_status vit_write_issues(const char *path, const vit_kept_answers *a, const v
     }
     return vit_write_text(path, &text, error);
 }
+
+const vit_issue_guest vit_issues_reliance = {.keep = keep,
+                                             .free = free_answers,
+                                             .leave_out = leave_out,
+                                             .find = find,
+                                             .head = issues_head,
+                                             .write = write_table};

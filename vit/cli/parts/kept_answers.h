@@ -23,24 +23,26 @@ typedef struct vit_kept_answers {
     vit_error error;   /* and why */
 } vit_kept_answers;
 
-/* Keeps the answer to a picture; what fails is in `status`. a->classes is set before. */
-void vit_keep_answer(vit_kept_answers *a, const vit_evaluated *picture);
-void vit_kept_answers_free(vit_kept_answers *a);
+/* What the guest that finds label issues does; of the list `guests`. */
+typedef struct vit_issue_guest {
+    /* Keeps the answer to a picture; what fails is in `status`. a->classes is set before. */
+    void (*keep)(vit_kept_answers *a, const vit_evaluated *picture);
+    void (*free)(vit_kept_answers *a);
+    /* In place of answers to pictures that the model's head was computed from: those of a head that
+     * is computed in the same way without the picture. a: the answers of the model's own head,
+     * whose probabilities are replaced. options->note says so. MISMATCH: the data are read
+     * otherwise than they were then. */
+    vit_status (*leave_out)(vit_kept_answers *a, const vit_model *model,
+                            const vit_evaluate_options *options, vit_error *error);
+    /* a->issues = vit_label_issues_find of them. */
+    vit_status (*find)(vit_kept_answers *a, vit_error *error);
+    /* What the table of label issues begins with, and the table: a picture a line, the lowest
+     * self-confidence first. */
+    const char *head;
+    vit_status (*write)(const char *path, const vit_kept_answers *a, const vit_model *model,
+                        vit_error *error);
+} vit_issue_guest;
 
-/* In place of answers to pictures that the model's head was computed from: those of a head that is
- * computed in the same way without the picture. a: the answers of the model's own head, whose
- * probabilities are replaced. options->note says so. MISMATCH: the data are read otherwise than
- * they were then. */
-vit_status vit_leave_out(vit_kept_answers *a, const vit_model *model,
-                         const vit_evaluate_options *options, vit_error *error);
-
-/* a->issues = vit_label_issues_find of them. */
-vit_status vit_find_issues(vit_kept_answers *a, vit_error *error);
-
-/* What the table of label issues begins with, and the table: a picture a line, the lowest
- * self-confidence first. */
-extern const char vit_issues_head[];
-vit_status vit_write_issues(const char *path, const vit_kept_answers *a, const vit_model *model,
-                            vit_error *error);
+extern const vit_issue_guest *const vit_issues; /* NULL: there is none */
 
 #endif

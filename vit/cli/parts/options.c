@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vit/base/guests.h"
 #include "vit/base/size.h"
 #include "vit/formats/json.h"
 
@@ -280,6 +281,12 @@ static const vit_option *find_letter(const vit_command *command, const char *arg
 
 /* Records that an option is given; refuses one that was given before, or that another excludes. */
 static vit_status mark_given(parser *p, const vit_option *option) {
+    const vit_guest *missing = vit_guest_missing(p->command->name, option->name);
+    if (missing)
+        return vit_fail(p->error, VIT_ERROR_ARGUMENT,
+                        "--%s is of the guest %s (%s), which this vit was built without: make "
+                        "without CORE=yes and WITHOUT=%s builds it",
+                        option->name, missing->name, missing->what, missing->name);
     const size_t place = (size_t)(option - p->command->options);
     if (p->given[place] && option->kind != VIT_OPTION_LIST)
         return vit_fail(p->error, VIT_ERROR_ARGUMENT, "--%s is given twice", option->name);
@@ -291,6 +298,7 @@ static vit_status mark_given(parser *p, const vit_option *option) {
                             option->name);
     }
     p->given[place] = true;
+    if (p->command->given > 0) ((bool *)(p->settings + p->command->given))[place] = true;
     return VIT_OK;
 }
 
@@ -429,6 +437,7 @@ void vit_options_help(vit_string *out, const vit_command *command) {
     vit_string_add(out, "%s", command->usage);
     for (size_t t = 0; t < 2; t++) {
         for (size_t i = 0; i < counts[t]; i++) {
+            if (tables[t][i].name && vit_guest_missing(command->name, tables[t][i].name)) continue;
             if (tables[t][i].name)
                 add_option_help(out, &tables[t][i], width);
             else

@@ -11,8 +11,10 @@
  *     };
  *
  * `--name VALUE` and `--name=VALUE` mean the same; `--` ends the options; options and operands may
- * be mixed; `-` alone is an operand. Every program has `--help` (or `-h`) and `--version`. An
- * option that is unknown, given twice, out of range or without its value is refused.
+ * be mixed; `-` alone is an operand. Options that only a guest serves (vit/base/guests.h) are
+ * refused, and not in --help, where it is not built in. Every program has `--help` (or `-h`) and
+ * `--version`. An option that is unknown, given twice, out of range or without its value is
+ * refused.
  */
 #ifndef VIT_CLI_PARTS_OPTIONS_H
 #define VIT_CLI_PARTS_OPTIONS_H
@@ -69,7 +71,8 @@ typedef struct vit_option {
     const char *word; /* FLAG: it may be followed by this word, which sets the bool at word_offset;
                          NULL: by none */
     size_t word_offset;
-    int exclusive; /* not 0: only one of the options with this number may be given */
+    int exclusive;   /* not 0: only one of the options with this number may be given */
+    bool everywhere; /* of a program that does several things: it has a meaning for all of them */
 } vit_option;
 
 /* The beginning of a row: its kind, its name, its member of the program's `settings`, and the
@@ -87,7 +90,8 @@ typedef struct vit_command {
     const vit_option *options;
     size_t option_count;
     const char *(*key)(const char *word, bool near); /* of a program with --set: vit_preset_key */
-    bool ranks; /* its processes compute together when mpirun or srun starts several */
+    bool ranks;   /* its processes compute together when mpirun or srun starts several */
+    size_t given; /* of a bool [option_count] in the settings: which options were given; 0: none */
 } vit_command;
 
 /* What to do. REFUSED: error->message says why. HELP and VERSION: what follows is not looked at. */

@@ -10,6 +10,7 @@
 
 #include "vit/base/build.h"
 #include "vit/base/cpu.h"
+#include "vit/base/guests.h"
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -269,6 +270,21 @@ static void check_threads(const vit_command *command, const void *settings) {
                 wanted, had);
 }
 
+/* Which guests this vit was built with, and without. */
+static void print_guests(void) {
+    size_t missing = 0;
+    printf("guests:");
+    for (const vit_guest *g = vit_guests; g->name; g++)
+        if (g->built)
+            printf(" %s", g->name);
+        else
+            missing++;
+    printf("%s", missing > 0 ? "; without" : "");
+    for (const vit_guest *g = vit_guests; g->name; g++)
+        if (!g->built) printf(" %s", g->name);
+    printf("\n");
+}
+
 bool vit_program_start(const vit_command *command, void *settings, int *argc, char **argv,
                        int *exit_status) {
     vit_error error;
@@ -285,6 +301,7 @@ bool vit_program_start(const vit_command *command, void *settings, int *argc, ch
     case VIT_REQUEST_VERSION:
         printf("%s %s\npictures: %s\nprocesses: %s\n", command->name, VIT_VERSION,
                vit_picture_formats(), *mpi ? mpi : "one (without MPI)");
+        print_guests();
         *exit_status = vit_program_end(command, VIT_EXIT_OK);
         return false;
     case VIT_REQUEST_REFUSED:

@@ -114,8 +114,11 @@ void vit_say_precision(const vit_command *command, const vit_model_choice *from,
     "the highest instruction set used"
 
 /* --threads, for a uint64_t `threads` in the settings; 0: not given, all processors. */
-#define VIT_THREADS_OPTION(settings, explanation) \
-    { VIT_OPTION(COUNT, "threads", threads, "N"), .help = explanation, .min = 1, .max = 1024 }
+#define VIT_THREADS_OPTION(settings, explanation)                                               \
+    {                                                                                           \
+        VIT_OPTION(COUNT, "threads", threads, "N"), .help = explanation, .min = 1, .max = 1024, \
+                                                    .everywhere = true                          \
+    }
 
 /* The help of --data. */
 /* How the classes of data are chosen, and which are allowed. */
@@ -127,27 +130,32 @@ typedef struct vit_class_choice {
     {                                                                       \
         VIT_OPTION(TEXT, "class-column", member, "NAME"),                   \
             .help = "of a table of pictures: the column with the classes\n" \
-                    "(default: by its name, as label; docs/data.md)"        \
+                    "(default: by its name, as label; docs/data.md)",       \
+            .everywhere = true                                              \
     }
 #define VIT_EXCLUDE_OPTION(settings, member)                                 \
     {                                                                        \
         VIT_OPTION(TEXT, "exclude", member, "FILE.csv"),                     \
             .help = "leave out the pictures in the column picture of this\n" \
-                    "table, as --label-issues writes one"                    \
+                    "table, as --label-issues writes one",                   \
+            .everywhere = true                                               \
     }
 #define VIT_NEAR_DUPLICATES_OPTION(settings, member, rest)                       \
     {                                                                            \
         VIT_OPTION(TEXT, "near-duplicates", member, "FILE.csv"),                 \
             .help = "write a table of the copies among the pictures, the same\n" \
-                    "file, saved again, mirrored or cropped" rest                \
+                    "file, saved again, mirrored or cropped" rest,               \
+            .everywhere = true                                                   \
     }
 /* Two rows, of a vit_class_choice `classes`. */
-#define VIT_CLASS_OPTIONS(settings)                                                               \
-    {VIT_FLAG("empty-classes", classes.empty_classes), .help = "allow classes without pictures"}, \
-    {                                                                                             \
-        VIT_FLAG("splits-are-classes", classes.splits_are_classes),                               \
-            .help = "allow classes that are called train, val or test, as\n"                      \
-                    "splits are, or hold such folders"                                            \
+#define VIT_CLASS_OPTIONS(settings)                                                              \
+    {VIT_FLAG("empty-classes", classes.empty_classes), .help = "allow classes without pictures", \
+     .everywhere = true},                                                                        \
+    {                                                                                            \
+        VIT_FLAG("splits-are-classes", classes.splits_are_classes),                              \
+            .help = "allow classes that are called train, val or test, as\n"                     \
+                    "splits are, or hold such folders",                                          \
+            .everywhere = true                                                                   \
     }
 #define VIT_DATA_HELP                                        \
     "a directory: files of MNIST, EMNIST, CIFAR, STL-10,\n"  \

@@ -298,7 +298,7 @@ bool vit_results_json(const vit_results *r) {
             break;
         }
     }
-    if (r->sets) vit_set_counts_json(&json, r->sets, r->model, r->choice);
+    if (r->sets) vit_coverages->counts_json(&json, r->sets, r->model, r->choice);
     vit_json_close(&json, '}');
     return vit_print_json(r->command, &json);
 }
@@ -483,7 +483,7 @@ bool vit_results_text(const vit_results *r) {
         add_summary(&text, r);
         add_classes(&text, r);
         add_reliability(&text, r);
-        if (r->sets) vit_set_counts_text(&text, r->sets, r->model, r->choice);
+        if (r->sets) vit_coverages->counts_text(&text, r->sets, r->model, r->choice);
         if (r->confusion) add_confusion(&text, r);
     }
     return vit_print(r->command, &text);

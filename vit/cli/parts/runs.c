@@ -123,7 +123,7 @@ static void add_group(vit_string *t, const runs_by_recipe *r, size_t group) {
     add_summary(t, "deviation", r, group, deviation_of);
 }
 
-bool vit_runs_text(const vit_command *command, const vit_run *runs, size_t count) {
+static bool put_text(const vit_command *command, const vit_run *runs, size_t count) {
     runs_by_recipe r = {.runs = runs, .count = count};
     vit_error error;
     vit_string t = {0};
@@ -161,8 +161,8 @@ static void add_json_figures(vit_json_out *json, const runs_by_recipe *r, size_t
     }
 }
 
-bool vit_runs_json(const vit_command *command, vit_json_out *json, const vit_run *runs,
-                   size_t count) {
+static bool put_json(const vit_command *command, vit_json_out *json, const vit_run *runs,
+                     size_t count) {
     runs_by_recipe r = {.runs = runs, .count = count};
     vit_error error;
     if (group(&r, command, &error) != VIT_OK) return vit_say_error(command, &error), false;
@@ -182,3 +182,5 @@ bool vit_runs_json(const vit_command *command, vit_json_out *json, const vit_run
     vit_run_groups_clear(&r.groups);
     return true;
 }
+
+const vit_runs_guest vit_runs_by_recipe = {put_text, put_json};

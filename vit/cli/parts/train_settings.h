@@ -24,6 +24,7 @@ typedef struct vit_train_settings {
     vit_status status;    /* what the last training returned, */
     char **argv;          /* and the command line, [argc] */
     size_t argc;
+    bool given[64]; /* by row of the options */
     bool shard_optimizer, resume, activation_checkpointing, json, list_presets, overwrite;
 } vit_train_settings;
 
@@ -31,10 +32,7 @@ enum { KEEP_LAST, KEEP_BEST };
 
 /* The last is another word for the first that is computed. */
 enum { HEAD_TRAINED, HEAD_RIDGE, HEAD_LOGISTIC, HEAD_CLOSED };
-extern const char *const vit_train_heads[];
-
 enum { BACKBONE_INSIDE, BACKBONE_REFERENCE };
-extern const char *const vit_train_backbones[];
 
 /* NAME.safetensors, where NAME is the last part of the path of preset or data, without .json, its
  * characters other than letters, digits and "-_." replaced by '-'. NULL: no memory. */
@@ -43,8 +41,13 @@ char *vit_default_out(const vit_train_settings *s);
 /* Whether pictures of kept lessons are to be forgotten, relabelled or added. */
 bool vit_changes_lessons(const vit_train_settings *s);
 
-/* Computes a head for the features of --init, or computes the head of --lessons again; returns the
- * exit status. */
-int vit_train_head(const vit_command *command, const vit_train_settings *s);
+/* What the guest that computes heads does; of the list `guests`. */
+typedef struct vit_head_guest {
+    /* Computes a head for the features of --init, or computes the head of --lessons again; returns
+     * the exit status. */
+    int (*train)(const vit_command *command, const vit_train_settings *s);
+} vit_head_guest;
+
+extern const vit_head_guest *const vit_computed_heads; /* NULL: there is none */
 
 #endif

@@ -28,6 +28,16 @@ typedef struct vit_format {
     const char *library;                                  /* the one that it would need then */
 } vit_format;
 
+typedef struct vit_format_set {
+    const vit_format *formats; /* [count], tried in this order */
+    size_t count;
+} vit_format_set;
+
+extern const vit_format_set *const vit_format_sets[]; /* of the list `guests`; ended by NULL */
+
+/* Whether the bytes, those that a file begins with, are text. */
+bool vit_is_text(const uint8_t *bytes, size_t size);
+
 /* The format of the file; NULL: it is none of them. */
 const vit_format *vit_format_find(const uint8_t *bytes, size_t size);
 

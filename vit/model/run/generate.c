@@ -19,14 +19,6 @@ struct vit_generator {
 
 /* ---- options ---- */
 
-vit_generation vit_generation_default(const vit_config *c) {
-    return (vit_generation){.beams = 1,
-                            .length = c->decoder.length + 1,
-                            .length_penalty = 1,
-                            .end = c->decoder.end,
-                            .temperature = 1};
-}
-
 static vit_status check(const vit_generation *w, const vit_config *c, vit_error *error) {
     if (w->beams < 1 || w->beams > 64)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%zu beams, expected 1 to 64", w->beams);

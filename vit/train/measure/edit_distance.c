@@ -106,3 +106,5 @@ vit_status vit_edit_distance(double *edit_distance, const vit_answered_records *
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) vit_free(all[i]);
     return status;
 }
+
+const vit_text_distance vit_edit_distances = {vit_edit_distance};

@@ -22,4 +22,11 @@ typedef struct vit_answered_records {
 vit_status vit_edit_distance(double *edit_distance, const vit_answered_records *texts,
                              const bool *right, const vit_exec *exec, vit_error *error);
 
+typedef struct vit_text_distance {
+    vit_status (*measure)(double *edit_distance, const vit_answered_records *texts,
+                          const bool *right, const vit_exec *exec, vit_error *error);
+} vit_text_distance;
+
+extern const vit_text_distance *const vit_text_distances; /* of the list `guests`; or NULL */
+
 #endif

@@ -5,7 +5,7 @@
 #include "vit/tensors/container.h"
 #include "vit/tensors/weights_path.h"
 #include "vit/weights/file/labels.h"
-#include "vit/weights/published.h"
+#include "vit/weights/file/open.h"
 #include <string.h>
 
 /* ---- stored logits ---- */
@@ -104,7 +104,7 @@ static vit_status open_model(vit_teacher *t, const char *path, const vit_dataset
     const vit_exec packs = {.kernels = kernels, .threads = 1};
     const vit_wanted wanted = {.packs = &packs};
     vit_model_file *f = &t->file;
-    vit_status status = vit_published_load(f, path, &wanted, error);
+    vit_status status = vit_model_file_open(f, path, &wanted, error);
     if (status != VIT_OK) return status;
     status = check_fits(f, d, error);
     if (status == VIT_OK) status = match_classes(t, d, error);

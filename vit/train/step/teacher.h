@@ -23,7 +23,7 @@ typedef struct vit_teacher {
 } vit_teacher;
 
 /* path: NAME.npy of float32 or float64, [training pictures][classes], in the data's order; or a
- * model, for pictures of the data's size, in any form that vit_published_load reads. MISMATCH if
+ * model, for pictures of the data's size, in any form that vit_model_file_open reads. MISMATCH if
  * it does not know, by name, each of the data's classes; it may know more. */
 vit_status vit_teacher_open(vit_teacher *out, const char *path, const vit_dataset *data,
                             const vit_kernels *kernels, vit_error *error);

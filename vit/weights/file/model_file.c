@@ -371,7 +371,7 @@ void vit_model_file_clear(vit_model_file *m) {
     vit_free(m->backbone);
     vit_vocabulary_free(&m->source_vocabulary);
     vit_vocabulary_free(&m->vocabulary);
-    vit_tokenizer_free(&m->tokenizer);
+    if (m->tokenizer) m->tokenizer_free(m->tokenizer);
     *m = (vit_model_file){0};
 }
 
@@ -506,7 +506,7 @@ vit_status vit_model_file_save(const char *path, const vit_model_file *m, vit_er
 vit_status vit_model_file_save_as(const char *path, const vit_model_file *m, vit_dtype dtype,
                                   vit_error *error) {
     char temperature[32], threshold[32];
-    if (m->tokenizer.count > 0)
+    if (m->tokenizer)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: a model file has no place for the tokenizer of a published reader: "
                         "vit-read and vit-info take its directory as it is, and --layout hf writes "

@@ -11,7 +11,6 @@
 #include "vit/model/resample_positions.h"
 #include "vit/model/run/generate.h"
 #include "vit/tensors/tensors.h"
-#include "vit/text/tokenizer.h"
 #include "vit/text/vocabulary.h"
 
 typedef struct vit_model_file {
@@ -35,7 +34,9 @@ typedef struct vit_model_file {
                        written, the others are that file's; NULL: all are written. Of a model that
                        was read it is NULL */
     /* Of published models that write texts; not written: */
-    vit_tokenizer tokenizer; /* in place of the vocabularies; count 0: there is none */
+    struct vit_tokenizer *tokenizer; /* in place of the vocabularies; or NULL */
+    size_t tokens;                   /* that it has */
+    void (*tokenizer_free)(struct vit_tokenizer *tokenizer);
     vit_generation writing;  /* from generation_config.json; beams 0: unspecified */
 } vit_model_file;
 

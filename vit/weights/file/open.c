@@ -1,0 +1,115 @@
+#include "vit/weights/file/open.h"
+
+#include "vit/base/guests.h"
+#include "vit/tensors/checksum.h"
+#include "vit/weights/file/backbone.h"
+#include "vit/weights/file/labels.h"
+
+vit_status vit_refuse_as(const char *as, const char *name, vit_error *error) {
+    if (!as) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: as \"%s\" is a choice for published weights; this is a model file, or "
+                    "writes texts, and has one answer",
+                    name, as);
+}
+
+/* A model file of ours, or a checkpoint. */
+static vit_status load_own(vit_model_file *m, const vit_tensors *file, const vit_wanted *wanted,
+                           vit_error *error) {
+    size_t size;
+    const uint8_t *bytes = vit_tensors_bytes(file, &size);
+    const char *name = vit_tensors_name(file);
+    if (!bytes)
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s has the key \"vit.config\" of a model file, which is one file", name);
+    if (vit_model_file_is_checkpoint(file)) {
+        const vit_status status = vit_checksum_verify(bytes, size, name, error);
+        if (status != VIT_OK) return status;
+    }
+    return vit_model_file_load(m, file, wanted->packs, wanted->spare, error);
+}
+
+/* A model file of ours without its backbone, which is another file. path: as for load. */
+static vit_status load_head(vit_model_file *m, const vit_tensors *file, const char *path,
+                            const vit_exec *packs, vit_error *error) {
+    const char *name = vit_tensors_name(file);
+    const char *reference = vit_tensors_metadata(file, "vit.backbone");
+    vit_model_file backbone = {0};
+    vit_wanted whole = {.packs = packs};
+    vit_tensors *other = NULL;
+    char *place = NULL;
+    size_t height, width, size = 0;
+    const uint8_t *bytes = vit_tensors_bytes(file, &size);
+    if (!path)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: refers to another file for its backbone, which bytes in memory may "
+                        "not: vit-convert makes a model file with all weights",
+                        name);
+    vit_status status = vit_checksum_verify(bytes, size, name, error);
+    if (status == VIT_OK) status = vit_backbone_find(&place, reference, path, error);
+    if (status == VIT_OK) status = vit_tensors_open(&other, place, error);
+    if (status == VIT_OK && vit_tensors_metadata(other, "vit.backbone"))
+        status = vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                          "%s: its backbone, %s, refers to another file itself", name, place);
+    vit_tensors_close(other);
+    if (status == VIT_OK) status = vit_model_file_size(&height, &width, &whole.spare, file, error);
+    if (status == VIT_OK) status = vit_model_file_open(&backbone, place, &whole, error);
+    if (status == VIT_OK) status = vit_model_file_resize(&backbone, height, width, error);
+    if (status == VIT_OK) status = vit_model_file_join(m, file, packs, &backbone, error);
+    vit_model_file_clear(&backbone);
+    vit_free(place);
+    return status;
+}
+
+/* The model of another program, which a guest reads. */
+static vit_status build_foreign(vit_model_file *m, vit_tensors *file, const char *path,
+                                const vit_wanted *wanted, vit_error *error) {
+    char guest[VIT_GUEST_TEXT];
+    if (vit_foreign_models) return vit_foreign_models->build(m, file, path, wanted, error);
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "%s: has no key \"vit.config\", so that it is no model file of vit%s",
+                    vit_tensors_name(file), vit_guests_for(guest, "vit_foreign_models"));
+}
+
+/* Loads the model and closes the file. path: of the weights, beside which config files may lie;
+ * NULL: they are in memory. */
+static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
+                       const vit_wanted *wanted, vit_error *error) {
+    vit_status status;
+    const bool is_head = vit_tensors_metadata(file, "vit.backbone") != NULL;
+    const bool stays = wanted->in_place && !is_head && vit_packs_floats(wanted->packs, file);
+    if (stays) vit_tensors_keep(file);
+    if (vit_tensors_metadata(file, "vit.config")) {
+        status = vit_refuse_as(wanted->emulate, vit_tensors_name(file), error);
+        if (status == VIT_OK)
+            status = is_head ? load_head(out, file, path, wanted->packs, error)
+                             : load_own(out, file, wanted, error);
+    } else {
+        status = build_foreign(out, file, path, wanted, error);
+    }
+    if (stays && status == VIT_OK)
+        out->stays_in = file;
+    else
+        vit_tensors_close(file);
+    if (status == VIT_OK && wanted->labels) {
+        status = vit_labels_set(out, wanted->labels, error);
+        if (status != VIT_OK) vit_model_file_clear(out);
+    }
+    return status;
+}
+
+vit_status vit_model_file_open(vit_model_file *out, const char *path, const vit_wanted *wanted,
+                               vit_error *error) {
+    vit_tensors *file;
+    *out = (vit_model_file){0};
+    const vit_status status = vit_tensors_open(&file, path, error);
+    return status == VIT_OK ? load(out, file, vit_tensors_name(file), wanted, error) : status;
+}
+
+vit_status vit_model_file_parse(vit_model_file *out, const vit_bytes *bytes, const char *name,
+                                const vit_wanted *wanted, vit_error *error) {
+    vit_tensors *file;
+    *out = (vit_model_file){0};
+    const vit_status status = vit_tensors_parse(&file, bytes->data, bytes->size, name, error);
+    return status == VIT_OK ? load(out, file, NULL, wanted, error) : status;
+}

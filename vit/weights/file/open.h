@@ -1,0 +1,48 @@
+/* Models from files: our own, and by a guest those of other programs. */
+#ifndef VIT_WEIGHTS_FILE_OPEN_H
+#define VIT_WEIGHTS_FILE_OPEN_H
+
+#include "vit/base/sys.h"
+#include "vit/weights/file/model_file.h"
+#include "vit/weights/word_head.h"
+
+/* What the caller asks for beside the weights; zeroed: nothing. All is borrowed. */
+typedef struct vit_wanted {
+    const char *config;  /* path of the config file; NULL: config.json beside the weights */
+    const char *emulate; /* the library as which pictures are answered; NULL: the weights' own */
+    const char *labels;  /* as for vit_labels_set, or NULL */
+    const vit_word_head *words; /* the classes of an image encoder; or NULL */
+    size_t height, width;       /* the size to which the model will be resized afterwards, or 0 */
+    const vit_exec *packs;      /* as for vit_model_file_load */
+    size_t spare;               /* the same */
+    bool in_place; /* weights that are floats stay in the file, unless they are bytes in memory */
+} vit_wanted;
+
+/* Loads a model file of ours, or published weights, from whatever vit_tensors_open opens. A
+ * preprocessing that makes pictures of another size than the network's is refused, unless that size
+ * is wanted. *out is freed by vit_model_file_clear. Errors: UNSUPPORTED, saying what to add, for
+ * what neither the tensors nor the config tell; MISMATCH, naming the tensor, where the two
+ * contradict each other; those of reading, parsing and memory. docs/weights.md has the rules. */
+vit_status vit_model_file_open(vit_model_file *out, const char *path, const vit_wanted *wanted,
+                               vit_error *error);
+
+/* The same from the bytes of a file, which may be freed afterwards; `name` is its name in messages.
+ * The config is wanted->config, and other config files are looked for beside that one. */
+vit_status vit_model_file_parse(vit_model_file *out, const vit_bytes *bytes, const char *name,
+                                const vit_wanted *wanted, vit_error *error);
+
+/* UNSUPPORTED if the caller asks for answers as those of another library, which the file `name`,
+ * with one answer, has not. */
+vit_status vit_refuse_as(const char *as, const char *name, vit_error *error);
+
+/* Models of other programs: of the list `guests`. */
+typedef struct vit_foreign_model {
+    /* Makes the model of tensors that are no model file of ours; path: of the weights, beside which
+     * config files may lie; NULL: they are in memory. *out is empty after a failure. */
+    vit_status (*build)(vit_model_file *out, vit_tensors *file, const char *path,
+                        const vit_wanted *wanted, vit_error *error);
+} vit_foreign_model;
+
+extern const vit_foreign_model *const vit_foreign_models; /* NULL: none are read */
+
+#endif
