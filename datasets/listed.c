@@ -1,4 +1,5 @@
 #include "datasets/listed.h"
+#include "datasets/corrections.h"
 #include "datasets/listed_table.h"
 #include "vit/base/order.h"
 #include "vit/base/size.h"
@@ -433,4 +434,13 @@ vit_status vit_listed_scan(vit_tree *out, bool *found, const char *root, unsigne
     return status;
 }
 
-const vit_picture_table vit_listed_tables = {vit_listed_is, vit_listed_scan};
+static vit_status correct(vit_dataset *set, vit_tree *tree, const char *root,
+                          const vit_dataset_options *options, bool is_whole, vit_error *error) {
+    vit_corrections c;
+    vit_status status = vit_corrections_read(&c, options->exclude, options->relabel, error);
+    if (status == VIT_OK) status = vit_corrections_apply(&c, set, tree, root, is_whole, error);
+    vit_corrections_free(&c);
+    return status;
+}
+
+const vit_picture_table vit_listed_tables = {vit_listed_is, vit_listed_scan, correct};

@@ -51,6 +51,10 @@ typedef struct vit_picture_table {
      * folders that name other classes, are FORMAT. */
     vit_status (*scan)(vit_tree *out, bool *found, const char *root, unsigned parts,
                        const vit_table_options *options, vit_error *error);
+    /* Leaves out and relabels pictures of the tree by options->exclude and relabel, as
+     * vit_corrections_apply says. */
+    vit_status (*correct)(vit_dataset *set, vit_tree *tree, const char *root,
+                          const vit_dataset_options *options, bool is_whole, vit_error *error);
 } vit_picture_table;
 
 extern const vit_picture_table *const vit_picture_tables; /* NULL: none are read */

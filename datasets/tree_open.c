@@ -5,10 +5,10 @@
  * prepared. So pictures that cannot be read are known before a training is planned. Those that fit
  * the cache stay in memory; the others are read again at each use.
  */
-#include "datasets/corrections.h"
 #include "datasets/duplicates.h"
 #include "datasets/reader.h"
 #include "datasets/tree.h"
+#include "vit/base/guests.h"
 #include "vit/base/parallel.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
@@ -460,14 +460,15 @@ static vit_status correct(vit_dataset *out, vit_tree *tree, const char *path,
     const size_t row = out->height * out->width * out->channels;
     vit_tree_part *const parts[] = {&tree->train, &tree->val, &tree->test};
     vit_records *const records[] = {&out->train, &out->val, &out->test};
-    vit_corrections c;
+    char guest[VIT_GUEST_TEXT];
     if (!o->exclude && !o->relabel) return VIT_OK;
+    if (!vit_picture_tables)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: lists of pictures are not read%s",
+                        o->exclude ? o->exclude : o->relabel,
+                        vit_guests_for(guest, "vit_picture_tables"));
     hash_part(out->checksum, first_part(tree), true);
-    vit_status status = vit_corrections_read(&c, o->exclude, o->relabel, error);
-    if (status == VIT_OK)
-        status =
-            vit_corrections_apply(&c, out, tree, path, ((o->need | o->want) & all) == all, error);
-    vit_corrections_free(&c);
+    vit_status status =
+        vit_picture_tables->correct(out, tree, path, o, ((o->need | o->want) & all) == all, error);
     for (size_t k = 0; k < 3 && status == VIT_OK; k++)
         keep(is_kept, parts[k], records[k]->pixels, row, &records[k]->files->resident);
     return status;
