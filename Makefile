@@ -566,7 +566,7 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 MODELS  = $(wildcard models/*.safetensors models/*.json)
 VERSION := $(shell sed -n 's/.*define VIT_VERSION "\(.*\)".*/\1/p' vit/vit.h)
-# What programs that are linked with the library ask for: structures change with it (docs/abi.md).
+# What programs that are linked with the library ask for: structures change with it (docs/stability.md).
 ABI     := $(shell echo $(VERSION) | sed -e 's/^\(0\.[0-9]*\)\..*/\1/' -e t -e 's/\..*//')
 OPENMP  = $(if $(findstring clang,$(CC)),-lomp,-lgomp)
 
