@@ -3,10 +3,10 @@
 
 usage: scripts/image.py PROGRAM VERSION OUT      (make image)
 
-PROGRAM is the static `vit` of scripts/cross, all programs in one file, with the shipped models. The
-image has it as /bin/vit-serve and nothing else: no shell, no library. User 65534 runs it; it listens
-on port 8080. The same program and SOURCE_DATE_EPOCH (else the commit's time) give the same bytes:
-the layer is not compressed, as compressors differ.
+PROGRAM is the static `vit` of scripts/cross, all programs in one file, with the shipped models.
+The image has it as /bin/vit-serve and nothing else: no shell, no library. User 65534 runs it; it
+listens on port 8080. The same program and SOURCE_DATE_EPOCH (else the commit's time) give the same
+bytes: the layer is not compressed, as compressors differ.
 
   skopeo copy oci-archive:OUT docker-daemon:vit-serve:VERSION
   podman load -i OUT

@@ -49,8 +49,8 @@ cp "$published/hf_5/config.json" cache/hub/models--bare--one/snapshots/$other
 run 1 "" "hub:bare/one: no weights in Hugging Face's cache" vit-classify --model hub:bare/one a.png
 
 # Names that are none, and a cache that is damaged.
-for name in "" / facebook/ bare facebook/tiny- /tiny facebook/tiny/x ../tiny facebook/.. facebook/a..b a--b/c a/b--c \
-    'facebook/ti ny' facebook/-x facebook/tiny. @main; do
+for name in "" / facebook/ bare facebook/tiny- /tiny facebook/tiny/x ../tiny facebook/.. \
+    facebook/a..b a--b/c a/b--c 'facebook/ti ny' facebook/-x facebook/tiny. @main; do
     run 1 "" "is no name of the Hugging Face hub" vit-classify --model "hub:$name" a.png
 done
 for revision in "" ../../x /etc/passwd a//b .. "a b"; do
