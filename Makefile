@@ -130,7 +130,7 @@ endif
 LIBS += $(filter -L% -l% -Wl%,$(MPI_CALL))
 endif
 
-FLOORS   = vit/base vit/cluster vit/formats vit/kernels vit/tensors vit/text vit/image \
+FLOORS   = vit/base vit/cluster vit/formats vit/photos vit/kernels vit/tensors vit/text vit/image \
   vit/image/codec vit/image/digit vit/image/prepare vit/ops vit/ops/gemm vit/model \
   vit/model/parts vit/model/run vit/search \
   vit/weights/file vit/weights/configs vit/weights/layout vit/weights/export vit/weights \
@@ -163,6 +163,7 @@ SERVE_LIBS = $(shell pkg-config --libs libmicrohttpd) $(if $(filter windows,$(SY
 PROG_SRC = $(filter-out $(LEFT_OUT),$(sort $(wildcard vit/cli/vit-*.c vit/cli/bench/vit-*.c) \
   $(if $(filter yes,$(SERVE)),vit/cli/serve/vit-serve.c)))
 CLI_SRC  = $(filter-out $(PROG_SRC) $(LEFT_OUT),$(sort $(wildcard vit/cli/parts/*.c)))
+CLASSIFY = $(sort $(wildcard vit/cli/photos/*.c vit/cli/stream/*.c))
 BENCH    = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/bench/*.c)))
 SERVE_SRC = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/serve/*.c vit/cli/serve/*/*.c)))
 SERVE_PARTS = serve_page_html serve_page_css serve_page_js serve_search_html serve_search_js \
@@ -375,7 +376,8 @@ $(BUILD)/entities.c: scripts/embed-text vit/text/entities.txt
 	scripts/embed-text vit_html_entities vit/text/entities.txt > $@
 
 # Of the programs, for the message about an option that another one has.
-OPTION_ROWS = vit/cli/parts/program.h vit/cli/parts/coverage.h
+OPTION_ROWS = vit/cli/parts/program.h vit/cli/parts/coverage.h vit/cli/photos/photos.h \
+  vit/cli/stream/stream.h
 $(BUILD)/option_names.c: scripts/option-names scripts/embed-text $(OPTION_ROWS) $(PROG_SRC)
 	@mkdir -p $(@D)
 	scripts/option-names $(OPTION_ROWS) $(PROG_SRC) > $(BUILD)/option_names
@@ -443,7 +445,7 @@ $(BUILD)/one.c: scripts/embed-programs Makefile
 	@mkdir -p $(@D)
 	scripts/embed-programs $(notdir $(ONE_SRC:.c=)) >$@
 $(BUILD)/bin/vit$(EXE): $(BUILD)/obj/one.o $(BUILD)/obj/verified.o $(call one_obj,$(ONE_SRC)) \
-  $(call obj,$(BENCH)) $(CLI_OBJ) $(ONE_SERVE) $(BUILD)/lib/libvit.a
+  $(call obj,$(BENCH) $(CLASSIFY)) $(CLI_OBJ) $(ONE_SERVE) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(SECTIONS) $(if $(ONE_SERVE),$(SERVE_LIBS)) $(LIBS)
 	$(if $(filter all,$(ONE)),$(STRIP) $@)
@@ -453,6 +455,7 @@ $(LINKS): $(BUILD)/bin/vit$(EXE)
 # The programs of a folder of their own have its files, too.
 APART = $(filter-out $(LINKS),$(PROGRAMS))
 $(filter %/vit-bench,$(APART)): $(call obj,vit/cli/bench/vit-bench.c $(BENCH))
+$(filter %/vit-classify,$(APART)): $(call obj,$(CLASSIFY))
 $(filter %/vit-serve,$(APART)): $(call obj,vit/cli/serve/vit-serve.c $(SERVE_SRC)) \
   $(SERVE_PARTS:%=$(BUILD)/obj/%.o)
 $(filter %/vit-verify,$(APART)): $(BUILD)/obj/verified.o

@@ -166,18 +166,21 @@ typedef struct vit_dataset_options {
     bool finds_copies;        /* copies among the training pictures are looked for, and noted:
                                  vit_records' copies */
     bool empty_classes;       /* classes may have no training picture */
-    bool splits_are_classes;   /* classes may be called train, val or test, as parts are */
+    bool splits_are_classes;  /* classes may be called train, val or test, as parts are */
     const char *class_column; /* the column of a table of pictures that names the classes; NULL:
                                  chosen by its name (docs/data.md). ARGUMENT for other data */
     const char *exclude, *relabel; /* lists of pictures (datasets/corrections.h), or NULL. ARGUMENT
                                       for data that are no pictures in files */
-    bool learns;                   /* the test part is learnt from, where `trained_on` makes all
-                                      pictures of it: its classes are checked as in a training part */
-    bool multi_label;           /* a picture of a table may have several classes, or none, and those
-                                   of folders have one each: vit_records_list_classes. ARGUMENT for
-                                   other data */
-    size_t cache;               /* instead of VIT_DATASET_CACHE; 0: that */
-    int threads;                /* threads that decode pictures on opening; 0: one */
+    const char *tag_branch; /* the classes are the tags of the pictures (datasets/tagged.h) under
+                               this branch; "": all tags; NULL: they are not. ARGUMENT for data that
+                               are no pictures in a folder */
+    bool learns;            /* the test part is learnt from, where `trained_on` makes all
+                               pictures of it: its classes are checked as in a training part */
+    bool multi_label;       /* a picture of a table may have several classes, or none, and those
+                               of folders have one each: vit_records_list_classes. ARGUMENT for
+                               other data */
+    size_t cache;           /* instead of VIT_DATASET_CACHE; 0: that */
+    int threads;            /* threads that decode pictures on opening; 0: one */
     const vit_kernels *kernels; /* kernels that resample them; NULL: the best of this processor */
     /* Called for each file that cannot be read, "FILE: why", but for the first
      * VIT_UNREADABLE_NAMED: these are in the notes, or in the error if there is one. NULL: they are

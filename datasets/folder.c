@@ -1,5 +1,6 @@
 /* A folder per class of pictures of any formats and sizes, or a table of them. */
 #include "datasets/reader.h"
+#include "datasets/tagged.h"
 #include "datasets/tree.h"
 #include "vit/base/sys.h"
 
@@ -7,8 +8,11 @@ static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
                               const vit_dataset_options *options, vit_error *error) {
     vit_tree tree;
     const vit_table_options tables = {options->multi_label, options->class_column};
-    vit_status status =
-        vit_tree_scan(&tree, directory->path, options->need | options->want, &tables, error);
+    const unsigned parts = options->need | options->want;
+    vit_status status = options->tag_branch
+                            ? vit_tagged_scan(&tree, directory->path, parts, options->tag_branch,
+                                              &tables, options->threads, error)
+                            : vit_tree_scan(&tree, directory->path, parts, &tables, error);
     if (status == VIT_OK) status = vit_tree_open(out, &tree, directory->path, options, error);
     if (status != VIT_OK && tree.no_table) {
         vit_error first = *error;

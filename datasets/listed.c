@@ -231,8 +231,7 @@ static vit_status sort_part(vit_tree_part *part, vit_error *error) {
     return VIT_OK;
 }
 
-/* The parts that vit_tree_scan would have. */
-static vit_status choose_parts(vit_tree *tree, unsigned parts, vit_error *error) {
+vit_status vit_listed_choose_parts(vit_tree *tree, unsigned parts, vit_error *error) {
     tree->has_train = tree->train.count > 0;
     tree->has_val = tree->val.count > 0;
     tree->test_is_val = tree->test.count == 0 && tree->has_val;
@@ -256,7 +255,7 @@ static vit_status make_tree(vit_tree *tree, listed *l, const char *root, unsigne
             status = add_file(tree, l, &l->tables[i], &l->tables[i].rows[k], error);
     if (status == VIT_OK && !l->options->multi_label && !l->options->class_column)
         status = vit_tree_check_table(tree, root, error);
-    return status == VIT_OK ? choose_parts(tree, parts, error) : status;
+    return status == VIT_OK ? vit_listed_choose_parts(tree, parts, error) : status;
 }
 
 /* ---- tables ---- */

@@ -17,4 +17,8 @@ bool vit_listed_is(const vit_listing *directory);
 vit_status vit_listed_scan(vit_tree *out, bool *found, const char *root, unsigned parts,
                            const vit_table_options *options, vit_error *error);
 
+/* Sorts the files of a tree's parts, and makes of them the parts that vit_tree_scan would have.
+ * FORMAT for a picture of two classes. */
+vit_status vit_listed_choose_parts(vit_tree *tree, unsigned parts, vit_error *error);
+
 #endif

@@ -306,6 +306,9 @@ static vit_status explain_packed(vit_status status, const char *directory, vit_e
  * these are in no files. */
 static vit_status refuse_unfit(const char *data, const vit_dataset_options *options,
                                vit_error *error) {
+    if (options->tag_branch)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "%s: is no folder of pictures, so that it has no tags", data);
     if (options->exclude || options->relabel)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "%s: its pictures are in no files of their own, so that %s can name none: "
@@ -326,12 +329,16 @@ static vit_status open_directory(vit_dataset *out, const char *path, const char 
     vit_status status = vit_list_directory(&names, &directory.count, path, error);
     if (status != VIT_OK) return status;
     directory.names = names;
-    const vit_reader *reader = reader_of(&directory);
-    if (reader == &vit_reader_folder) status = find_inner(&inner, &directory, MOST_WRAPPED, error);
+    const vit_reader *reader = options->tag_branch ? &vit_reader_folder : reader_of(&directory);
+    if (options->tag_branch && options->class_column)
+        status = vit_fail(error, VIT_ERROR_ARGUMENT,
+                          "classes are in tags or in a column of a table: name one");
+    if (reader == &vit_reader_folder && !options->tag_branch)
+        status = find_inner(&inner, &directory, MOST_WRAPPED, error);
     if (status == VIT_OK && inner)
         status = open_directory(out, inner, chosen, options, error);
     else if (status == VIT_OK && (!reader || reader == &vit_reader_folder) &&
-             !(vit_picture_tables && vit_picture_tables->is(&directory)))
+             !options->tag_branch && !(vit_picture_tables && vit_picture_tables->is(&directory)))
         status = refuse_boxes(&directory, error);
     if (status == VIT_OK && !inner && reader && reader != &vit_reader_folder)
         status =
@@ -340,7 +347,8 @@ static vit_status open_directory(vit_dataset *out, const char *path, const char 
         status = reader && !(chosen && reader == &vit_reader_folder)
                      ? reader->read(out, &directory, options, error)
                      : nothing_known(&directory, error);
-    if (!inner && reader == &vit_reader_folder) status = explain_packed(status, path, error);
+    if (!inner && reader == &vit_reader_folder && !options->tag_branch)
+        status = explain_packed(status, path, error);
     if (out->name[0] == 0 && chosen) snprintf(out->name, sizeof out->name, "%s", chosen);
     if (out->name[0] == 0) name_after(out, path);
     vit_free(inner);
@@ -501,7 +509,8 @@ vit_status vit_dataset_open(vit_dataset *out, const char *data, const vit_datase
     vit_error own; /* readers look at what they failed for */
     if (!error) error = &own;
     *out = (vit_dataset){0};
-    if (options->arrays && (options->class_column || options->exclude || options->relabel))
+    if (options->arrays &&
+        (options->class_column || options->tag_branch || options->exclude || options->relabel))
         return refuse_unfit(data ? data : "arrays", options, error);
     if (options->arrays) {
         const vit_status status =

@@ -145,6 +145,11 @@ static vit_status walk(vit_tree_part *part, const char *directory, size_t name, 
     return status;
 }
 
+vit_status vit_tree_walk(vit_tree_part *part, const char *directory, size_t name,
+                         vit_error *error) {
+    return walk(part, directory, name, 0, 1, error);
+}
+
 static vit_status walk_class(vit_tree_part *part, const char *directory, const char *class,
                              size_t label, vit_error *error) {
     char *path;

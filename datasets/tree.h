@@ -75,6 +75,9 @@ vit_tree_kind vit_tree_kind_within(bool *several, const char *name);
 vit_status vit_tree_add(vit_tree_part *part, char *path, size_t name, size_t label,
                         const char *problem, vit_error *error);
 
+/* Adds every file in a folder and the folders inside it; name: as in vit_tree_file. */
+vit_status vit_tree_walk(vit_tree_part *part, const char *directory, size_t name, vit_error *error);
+
 /* Whether there is a class of this name, in any of Unicode's forms; *label: which. */
 bool vit_tree_find_class(const vit_tree *tree, const char *name, size_t *label);
 

@@ -41,8 +41,8 @@ typedef struct vit_few_shot_options {
      * exact; or "logistic", multinomial, whose leave-one-out is approximated by ten folds. NULL:
      * "ridge" */
     const char *head;
-    /* These five are as in vit_train_options, for vit_few_shot_add_data. */
-    const char *class_column, *exclude, *relabel;
+    /* These six are as in vit_train_options, for vit_few_shot_add_data. */
+    const char *class_column, *exclude, *relabel, *tag_branch;
     bool empty_classes, splits_are_classes;
     bool balance;        /* each class weighs the same, however many pictures it has */
     size_t views;        /* of each picture: the picture, and crops of it, mirrored or not, that are

@@ -364,7 +364,7 @@ typedef struct vit_evaluated {
 
 typedef struct vit_evaluate_options {
     /* as in vit_train_options; near_duplicates: of the answered pictures and the training part */
-    const char *data, *class_column, *exclude, *relabel, *near_duplicates;
+    const char *data, *class_column, *exclude, *relabel, *near_duplicates, *tag_branch;
     const vit_arrays *arrays; /* in place of it; `data` is then a title, or NULL */
     vit_split split;
     size_t batch;    /* pictures computed at a time; 0: chosen automatically; changes no result */
@@ -489,6 +489,9 @@ typedef struct vit_train_options {
     /* tables of pictures (docs/data.md, "Corrections"): those that are left out, and those that
      * have another class than the data say; or NULL. The pictures of the data must be in files */
     const char *exclude, *relabel;
+    const char *tag_branch; /* the classes are the tags of a photo library's pictures that lie under
+                               this branch, "Animals/"; "": all tags; NULL: they are not
+                               (docs/photos.md) */
     const char *near_duplicates; /* a table (CSV) of copies among the pictures of the data, which is
                                     written (docs/data.md, "Copies"); or NULL */
     const char *preset;          /* a preset's name or JSON file; NULL: chosen to suit the data */

@@ -356,19 +356,22 @@ def evaluate(model: Model, data: Union[str, os.PathLike, None] = None, split: st
              note: Optional[Callable[[str], Any]] = None, *,
              images: Optional[np.ndarray] = None, labels: Optional[np.ndarray] = None,
              class_column: Optional[str] = None, exclude: Union[str, os.PathLike, None] = None,
-             relabel: Union[str, os.PathLike, None] = None) -> Evaluation:
+             relabel: Union[str, os.PathLike, None] = None,
+             tag_branch: Optional[str] = None) -> Evaluation:
     """Accuracy and loss on a data set: a directory, a file of arrays or a known name; or on
     `images`, uint8 [N, H, W] or [N, H, W, C], and their `labels`. `split`, of data: "test", "train"
     or "val"; `note` is called with what a person should know about the data. class_column: the
     column of a table that names the classes; None: chosen by its name (docs/data.md). exclude,
-    relabel: tables of pictures that are left out, or have another class."""
+    relabel: tables of pictures that are left out, or have another class. tag_branch: the classes
+    are the tags of a photo library under this branch; "": all (docs/photos.md)."""
     _takes(model, note)
     part = _source(data, images, labels)
     arrays = None if part is None else ctypes.pointer(_arrays(test=part))
     told = _api.vit_note(lambda text, _: note(text.decode(errors="replace")) if note else None)
     options = _options(_api.vit_evaluate_options, data=data, arrays=arrays, note=told,
                        threads=model._threads, class_column=class_column, exclude=exclude,
-                       relabel=relabel, split=_choose(_SPLITS, split, "split"), precision=model._precision)
+                       relabel=relabel, tag_branch=tag_branch,
+                       split=_choose(_SPLITS, split, "split"), precision=model._precision)
     result, error = _api.vit_evaluation(), _api.vit_error()
     _check(_lib.vit_evaluate(model._model, options, result, error), error)
     classes = result.classes
@@ -394,14 +397,15 @@ class LabelEvaluation(NamedTuple):
 
 def evaluate_labels(model: Model, data: Union[str, os.PathLike], split: str = "test",
                     note: Optional[Callable[[str], Any]] = None, *,
-                    class_column: Optional[str] = None) -> LabelEvaluation:
+                    class_column: Optional[str] = None,
+                    tag_branch: Optional[str] = None) -> LabelEvaluation:
     """Average precision and F1 of a model of any number of classes a picture: of a directory with a
     table of pictures and their classes, or a folder for each class (docs/data.md)."""
     _takes(model, note)
     told = _api.vit_note(lambda text, _: note(text.decode(errors="replace")) if note else None)
     options = _options(_api.vit_evaluate_options, data=data, note=told, threads=model._threads,
-                       class_column=class_column, split=_choose(_SPLITS, split, "split"),
-                       precision=model._precision)
+                       class_column=class_column, tag_branch=tag_branch,
+                       split=_choose(_SPLITS, split, "split"), precision=model._precision)
     result, error = _api.vit_label_evaluation(), _api.vit_error()
     _check(_lib.vit_evaluate_labels(model._model, options, result, error), error)
     precision = {model.labels[i]: result.scores[i].average_precision
@@ -479,7 +483,7 @@ def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "r
           views: int = 1, balance: bool = False, out: Union[str, os.PathLike, None] = None,
           backbone: Union[str, os.PathLike, None] = None, threads: int = 0,
           class_column: Optional[str] = None, exclude: Union[str, os.PathLike, None] = None,
-          relabel: Union[str, os.PathLike, None] = None,
+          relabel: Union[str, os.PathLike, None] = None, tag_branch: Optional[str] = None,
           lessons: Union[str, os.PathLike, None] = None) -> Model:
     """A model that knows `classes`, {"cat": [picture, ...], "dog": [...]}, where an array may be
     one picture or a stack as elsewhere, or a folder or data set by its path or name: the network of
@@ -488,7 +492,8 @@ def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "r
     well; balance: each class weighs the same; out: its model file; backbone: the file that `model` comes
     from, whose name and checksum `out` has in place of its weights; class_column: of a folder with
     a table, the column that names the classes; exclude, relabel: tables of pictures that are left
-    out, or have another class; lessons: a file that keeps what is learnt from, for
+    out, or have another class; tag_branch: the classes are the tags of a photo library under this
+    branch, "": all (docs/photos.md); lessons: a file that keeps what is learnt from, for
     `reteach`: pictures are then paths.
 
     `learnt` of the model says how good it is, each picture being answered without itself:
@@ -501,6 +506,7 @@ def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "r
     teaching, error = ctypes.c_void_p(), _api.vit_error()
     options = _options(_api.vit_few_shot_options, head=head, views=views, balance=balance,
                        threads=threads, class_column=class_column, exclude=exclude, relabel=relabel,
+                       tag_branch=tag_branch,
                        keep_lessons=lessons is not None)
     _check(_lib.vit_few_shot_new(teaching, network._model, options, error), error)
     try:

@@ -28,6 +28,7 @@ cp -r "$published/timm_deit3" vit_base_patch16_224
 cp -r "$published/timm_deit3" vit
 echo "a-key-of-sixteen-characters-or-more" >keys
 echo seven.png >list
+cp "$fixtures/image_exif_1.jpg" camera.mjpeg
 # Pictures in the files of MNIST, which are not its own.
 python3 - <<'END'
 import struct

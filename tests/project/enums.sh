@@ -10,8 +10,9 @@ export CCACHE_DISABLE=1 # a compiler cache may miss that a header now hides anot
 flags="-std=c17 -D_POSIX_C_SOURCE=200809L $(pkg-config --cflags stb jansson zlib) -fopenmp"
 jobs=$(nproc 2>/dev/null || echo 1)
 
-# Enums whose values nothing tells apart one by one: numbers of random streams, strokes of a pen.
-free='vit_purpose vit_pen'
+# Enums whose values nothing tells apart one by one: numbers of random streams, strokes of a pen;
+# what is at a path, and tokens as XML has them, of which each reader asks for those that it knows.
+free='vit_purpose vit_pen vit_place_kind vit_xml_kind'
 # The last value of an enum that counts the others.
 counts='[A-Z_]*(_COUNT|PARTS|KINDS|WORDS|FORMS|FORMATS|KEYS|FIELDS|OPERATORS)'
 
@@ -98,6 +99,15 @@ VIT_SPLIT_TEST vit/cli/vit-evaluate.c the same
 VIT_SPLIT_TRAIN * pictures that the model has learnt from
 vit_conformal_score vit/reliance/conformal.c one score has no sum, one a penalty of ranks
 VIT_I8 * the one type of weights that have scales beside them
+VIT_PLACE_LINK vit/cli/photos/group.c the one that is no file of its own
+VIT_PLACE_LINK vit/cli/photos/sort.c the same
+VIT_PLACE_COPY vit/cli/photos/group.c the one that leaves both files
+VIT_PLACE_MOVE vit/cli/photos/sort.c the one that takes the picture away
+vit_entry_state * how an entry ended, all of it in these files
+VIT_XMP_SUBJECT vit/photos/tags.c the one list whose words are no paths
+stream_kind vit/cli/stream/frames.c what only such a stream has
+VIT_SCORING_NONE vit/cli/photos/sort.c whether there are numbers instead of classes
+VIT_SCORING_NONE vit/cli/photos/write_tags.c the same
 VIT_REPORT_DONE vit/train/monitor.c whether it is over
 VIT_PREPARE_UNKNOWN * whether it is known
 VIT_PREPARE_SHORTER vit/weights/configs/hugging_face.c the one that needs a crop

@@ -491,6 +491,7 @@ static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
                                    .class_column = o->class_column,
                                    .exclude = o->exclude,
                                    .relabel = o->relabel,
+                                   .tag_branch = o->tag_branch,
                                    .multi_label = m->file.scoring == VIT_SCORING_SIGMOID,
                                    .unreadable =
                                        o->note && o->list_unreadable ? note_unreadable : NULL,
@@ -516,6 +517,7 @@ static vit_status list_copies(vit_dataset *answered, unsigned part, const vit_ev
                                    .class_column = o->class_column,
                                    .exclude = o->exclude,
                                    .relabel = o->relabel,
+                                   .tag_branch = o->tag_branch,
                                    .finds_copies = part & VIT_PART_TRAIN,
                                    .empty_classes = true,
                                    .splits_are_classes = true};

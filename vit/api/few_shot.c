@@ -74,6 +74,7 @@ vit_status vit_few_shot_new(vit_few_shot **out, const vit_model *backbone,
     if (status == VIT_OK) status = copy_name(&t->class_column, o->class_column, error);
     if (status == VIT_OK) status = copy_name(&t->exclude, o->exclude, error);
     if (status == VIT_OK) status = copy_name(&t->relabel, o->relabel, error);
+    if (status == VIT_OK) status = copy_name(&t->tag_branch, o->tag_branch, error);
     if (status == VIT_OK) status = vit_session_new(&t->session, backbone, &running, error);
     if (status == VIT_OK) {
         t->network = *t->session->network;
@@ -100,9 +101,9 @@ void vit_few_shot_free(vit_few_shot *t) {
     if (!t) return;
     for (size_t i = 0; i < t->count; i++) clear_picture(&t->pictures[i]);
     for (size_t i = 0; i < t->class_count; i++) vit_free(t->classes[i]);
-    void *const memory[] = {t->classes,      t->pictures, t->labels, t->features,
-                            t->units,        t->test,     t->json,   t->test_labels,
-                            t->class_column, t->exclude,  t->relabel};
+    void *const memory[] = {t->classes,      t->pictures, t->labels,  t->features,
+                            t->units,        t->test,     t->json,    t->test_labels,
+                            t->class_column, t->exclude,  t->relabel, t->tag_branch};
     for (size_t i = 0; i < VIT_COUNT(memory); i++) vit_free(memory[i]);
     vit_solution_free(&t->solution);
     vit_copies_free(&t->copies);

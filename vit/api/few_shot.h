@@ -40,7 +40,7 @@ struct vit_few_shot {
     bool balance, keep_direction, hold_out, no_curve, keep_lessons;
     vit_precision precision;
     bool empty_classes, splits_are_classes;
-    char *class_column, *exclude, *relabel; /* or NULL */
+    char *class_column, *exclude, *relabel, *tag_branch; /* or NULL */
     size_t most_pixels;
     vit_few_shot_callback *goes_on;
     void *user;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "vit/base/place.h"
 #include "vit/base/sys.h"
 
 struct vit_writer {
@@ -195,7 +196,7 @@ vit_status vit_writer_reserve(vit_writer *w, size_t size, vit_error *error) {
 }
 
 /* After EINTR the descriptor is closed on Linux, and closing again could hit another thread's. */
-static vit_status finish_file(vit_writer *w, vit_error *error) {
+static vit_status close_file(vit_writer *w, vit_error *error) {
     if (w->failed)
         return vit_fail(error, VIT_ERROR_IO, "cannot write %s: an earlier part failed", w->path);
     if (fsync(w->fd) != 0)
@@ -204,11 +205,46 @@ static vit_status finish_file(vit_writer *w, vit_error *error) {
     w->fd = -1;
     if (close(fd) != 0 && errno != EINTR)
         return vit_fail_errno(error, errno, "cannot write %s to the disk", w->path);
-    if (rename(w->temporary, w->target) != 0)
-        return vit_fail_errno(error, errno, "cannot replace %s", w->path);
+    return VIT_OK;
+}
+
+static void forget_temporary(vit_writer *w) {
     vit_free(w->temporary);
     w->temporary = NULL;
+}
+
+static vit_status finish_file(vit_writer *w, vit_error *error) {
+    const vit_status status = close_file(w, error);
+    if (status != VIT_OK) return status;
+    if (rename(w->temporary, w->target) != 0)
+        return vit_fail_errno(error, errno, "cannot replace %s", w->path);
+    forget_temporary(w);
     return VIT_OK;
+}
+
+vit_status vit_writer_commit_new(vit_writer *w, const struct stat *like, bool *taken,
+                                 vit_error *error) {
+    vit_status status = VIT_OK;
+    *taken = false;
+#ifndef _WIN32
+    const struct timespec times[2] = {like ? like->st_mtim : (struct timespec){0},
+                                      like ? like->st_mtim : (struct timespec){0}};
+    /* A file system without such modes or times has the copy without them. */
+    if (like && fchmod(w->fd, like->st_mode & 0777) == 0) (void)futimens(w->fd, times);
+#else
+    (void)like;
+#endif
+    status = close_file(w, error);
+    if (status == VIT_OK && vit_rename_new(w->temporary, w->target) == 0) {
+        forget_temporary(w);
+        if (fsync(w->directory) != 0 && errno != EINVAL)
+            status = vit_fail_errno(error, errno, "cannot sync the directory of %s", w->path);
+    } else if (status == VIT_OK) {
+        *taken = errno == EEXIST;
+        if (!*taken) status = vit_fail_errno(error, errno, "cannot make %s", w->path);
+    }
+    clear(w);
+    return status;
 }
 
 vit_status vit_writer_commit(vit_writer *w, vit_error *error) {

@@ -1,5 +1,4 @@
 /* vit-classify: classifies pictures. */
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -8,14 +7,16 @@
 #include "vit/base/sys.h"
 #include "vit/cli/parts/answers.h"
 #include "vit/cli/parts/coverage.h"
+#include "vit/cli/parts/feature_matrix.h"
 #include "vit/cli/parts/kept_output.h"
 #include "vit/cli/parts/model_list.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/neighbours.h"
 #include "vit/cli/parts/pictures.h"
+#include "vit/cli/photos/photos.h"
+#include "vit/cli/stream/stream.h"
 #include "vit/cluster/cluster.h"
 #include "vit/few_shot.h"
-#include "vit/formats/npy.h"
 #include "vit/texts.h"
 
 enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMATS };
@@ -31,6 +32,8 @@ typedef struct settings {
     const char *among; /* DATA */
     uint64_t neighbours;
     vit_coverage_choice sets;
+    vit_photo_choice photos;
+    vit_stream_choice stream;
     bool list, null, recursive, json, embed, tokens, logits;
     vit_optional format; /* FORMAT_TEXT, ... */
 } settings;
@@ -101,6 +104,8 @@ static const vit_option options[] = {
     {VIT_OPTION(TEXT, "among", among, "DATA"),
      .help = "the data that the model was taught or trained on, as\n"
              "vit-train --data names them"},
+    VIT_PHOTO_OPTIONS(settings, photos),
+    VIT_STREAM_OPTIONS(settings, stream),
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     VIT_PRECISION_OPTION(settings),
     VIT_ARITHMETIC_OPTION(settings),
@@ -111,6 +116,7 @@ static const vit_command command = {
     .name = "vit-classify",
     .usage = "usage: vit-classify [OPTION...] PICTURE...\n"
              "       vit-classify [OPTION...] --files-from FILE\n"
+             "       vit-classify --stream [OPTION...] [FILE]\n"
              "       vit-classify --list [--json]\n"
              "\n"
              "Classifies pictures. The picture - is read from standard input.\n"
@@ -123,6 +129,8 @@ static const vit_command command = {
              "      CLIP or SigLIP, with classes in your own words\n"
              "  vit-classify --model vit_small/ --embed --recursive photos --out photos.npy\n"
              "      a row of features for every picture in a directory\n"
+             "  vit-classify --stream <camera.mjpeg >answers.jsonl\n"
+             "      the frames of a camera or of ffmpeg, one JSON line each\n"
              "  vit-classify --files-from list --json --shard 2/8 >answers.2\n"
              "      the second of eight parts; in the end: cat answers.[1-8] >answers\n"
              "  mpirun -np 8 vit-classify --files-from list --json >answers\n"
@@ -148,21 +156,21 @@ typedef struct classifier {
     vit_few_shot *among;        /* with --neighbours */
     vit_neighbour *neighbours;  /* [settings->neighbours] */
     vit_coverage coverage;
-    size_t *set;              /* [classes], with --coverage */
-    vit_picture *pictures;    /* [MOST_TOGETHER]; names and bytes are owned */
-    vit_answer *answers;      /* [MOST_TOGETHER] */
-    float *logits, *features; /* [MOST_TOGETHER][classes], [MOST_TOGETHER][width] */
-    float *probabilities;     /* [classes] */
-    size_t *best;             /* [top] classes, the likeliest first */
-    float *matrix;            /* [seen][width], with --out */
-    size_t matrix_rows;       /* rows that it has memory for */
-    bool answered;            /* an answer was written as text */
-    uint64_t seen, failed;    /* pictures so far, and those that could not be read */
-    uint64_t total, from, to; /* pictures: all, 0 if not counted; this process's part of them */
-    uint64_t skipped;         /* pictures of other ranks before the next one */
-    vit_cluster *cluster;     /* NULL: this process alone */
-    vit_deal *deal;           /* gives the ranks their parts */
-    vit_kept_output kept;     /* with a cluster: standard output until all have answered */
+    vit_photos *photos;
+    size_t *set;               /* [classes], with --coverage */
+    vit_picture *pictures;     /* [MOST_TOGETHER]; names and bytes are owned */
+    vit_answer *answers;       /* [MOST_TOGETHER] */
+    float *logits, *features;  /* [MOST_TOGETHER][classes], [MOST_TOGETHER][width] */
+    float *probabilities;      /* [classes] */
+    size_t *best;              /* [top] classes, the likeliest first */
+    vit_feature_matrix matrix; /* [seen][width], with --out */
+    bool answered;             /* an answer was written as text */
+    uint64_t seen, failed;     /* pictures so far, and those that could not be read */
+    uint64_t total, from, to;  /* pictures: all, 0 if not counted; this process's part of them */
+    uint64_t skipped;          /* pictures of other ranks before the next one */
+    vit_cluster *cluster;      /* NULL: this process alone */
+    vit_deal *deal;            /* gives the ranks their parts */
+    vit_kept_output kept;      /* with a cluster: standard output until all have answered */
     int exit_status;
 } classifier;
 
@@ -206,11 +214,6 @@ static vit_status open_among(classifier *c, const vit_session_options *choice, v
     return vit_neighbours->open(&c->among, &command, c->model, c->settings->among, choice, error);
 }
 
-static vit_status open_coverage(classifier *c, const char *name, vit_error *error) {
-    return vit_coverages->open(&c->coverage, &command, &c->settings->sets, name, c->model,
-                               c->session, error);
-}
-
 /* alone: one picture is asked for, for which weights are not packed. */
 static vit_status open_classifier(classifier *c, bool alone, vit_error *error) {
     vit_session_options choice = {.threads = (int)c->settings->threads,
@@ -235,7 +238,11 @@ static vit_status open_classifier(classifier *c, bool alone, vit_error *error) {
     if (status == VIT_OK) status = vit_session_new(&c->session, c->model, &choice, error);
     if (status == VIT_OK) status = open_among(c, &choice, error);
     if (status == VIT_OK && vit_coverage_asked(&c->settings->sets))
-        status = open_coverage(c, from->name, error);
+        status = vit_coverages->open(&c->coverage, &command, &c->settings->sets, from->name,
+                                     c->model, c->session, error);
+    if (status == VIT_OK)
+        status = vit_photos_open(&c->photos, &command, &c->settings->photos, from->name, c->model,
+                                 error);
     return status == VIT_OK ? allocate(c, error) : status;
 }
 
@@ -249,8 +256,10 @@ static void empty_window(classifier *c) {
 
 static void close_classifier(classifier *c) {
     empty_window(c);
-    void *const arrays[] = {c->pictures, c->answers, c->logits,     c->features, c->probabilities,
-                            c->best,     c->matrix,  c->neighbours, c->set};
+    void *const arrays[] = {c->pictures,   c->answers,       c->logits,
+                            c->features,   c->probabilities, c->best,
+                            c->neighbours, c->set,           c->matrix.values};
+    vit_photos_close(c->photos);
     if (c->among) vit_neighbours->free(c->among);
     if (vit_coverages) vit_coverages->free(&c->coverage);
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) vit_free(arrays[i]);
@@ -260,29 +269,13 @@ static void close_classifier(classifier *c) {
 
 /* ---- answers ---- */
 
-/* Adds a row to the matrix: the features, or NaN for a picture that failed. */
-static bool add_row(classifier *c, const vit_answered *a) {
-    if (c->seen == c->matrix_rows) {
-        size_t rows = 2 * c->matrix_rows + 64;
-        float *grown =
-            vit_realloc(c->matrix, c->matrix_rows * c->width, rows * c->width, sizeof *c->matrix);
-        if (!grown) {
-            vit_say(&command, "no memory for the embeddings");
-            return false;
-        }
-        c->matrix = grown;
-        c->matrix_rows = rows;
-    }
-    float *row = c->matrix + (size_t)c->seen * c->width;
-    for (size_t i = 0; i < c->width; i++) row[i] = !a->failure ? a->features[i] : NAN;
-    return true;
-}
-
 static bool write_answer(classifier *c, const vit_answered *a) {
     const settings *s = c->settings;
     if (s->out) {
         if (a->failure) vit_say(&command, "%s", a->failure->message);
-        return add_row(c, a) && vit_answer_row(&command, a, c->skipped + c->seen);
+        return vit_feature_matrix_add(&c->matrix, &command, (size_t)c->seen,
+                                      a->failure ? NULL : a->features, c->width) &&
+               vit_answer_row(&command, a, c->skipped + c->seen);
     }
     if (s->embed) return vit_answer_embedding(&command, a);
     if (writes(s, FORMAT_JSON)) return vit_answer_json(&command, a);
@@ -332,6 +325,10 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
         if (c->coverage.rule)
             a.set_count = vit_coverages->set(&c->coverage, c->probabilities, c->set);
     }
+    if (fine && vit_photos_put(c->photos, &a, &failed) != VIT_OK) {
+        fine = false;
+        a.failure = &failed;
+    }
     if (fine && about->warning) vit_say(&command, "%s: warning: %s", name, about->warning);
     bool written = write_answer(c, &a);
     c->seen++;
@@ -351,6 +348,11 @@ static vit_status answer_window(classifier *c, vit_error *error) {
     for (size_t i = 0; i < c->count && status == VIT_OK; i++) {
         const vit_picture *p = &c->pictures[i];
         answer(c, p->bytes ? "-" : p->name, &c->answers[i], i);
+        if (vit_photos_stopped(c->photos))
+            status = vit_fail(error, VIT_ERROR_IO,
+                              "stopped at %s: the other pictures stay as they are, and the same "
+                              "command goes on when that is mended",
+                              p->name);
     }
     empty_window(c);
     return status;
@@ -490,8 +492,9 @@ static vit_status choose_share(classifier *c, int count, char **names, vit_error
 static vit_status join_parts(classifier *c, vit_error *error) {
     double sums[] = {(double)c->failed, c->exit_status != VIT_EXIT_OK};
     if (!c->cluster) return VIT_OK;
-    vit_status status = vit_output_join(&c->kept, c->cluster, c->deal, c->total,
-                                        c->settings->out ? &c->matrix : NULL, c->width, error);
+    vit_status status =
+        vit_output_join(&c->kept, c->cluster, c->deal, c->total,
+                        c->settings->out ? &c->matrix.values : NULL, c->width, error);
     if (status == VIT_OK) status = vit_cluster_sum(c->cluster, sums, VIT_COUNT(sums), error);
     c->failed = (uint64_t)sums[0];
     if (sums[1] > 0) c->exit_status = VIT_EXIT_FAILED;
@@ -518,14 +521,9 @@ static int run(const settings *s, int pictures, char **names) {
     if (status == VIT_OK) status = answer_all(&c, pictures, names, &error);
     status = vit_cluster_agree(c.cluster, status, &error);
     if (status == VIT_OK) status = join_parts(&c, &error);
-    if (status == VIT_OK && s->out && is_first) {
-        const size_t rows = (size_t)(c.cluster ? c.total : c.seen),
-                     tokens = c.tokens > 0 ? c.tokens : 1;
-        const size_t shape[] = {rows, tokens, c.width / tokens}, plain[] = {rows, c.width};
-        const bool one = c.tokens > 0 && rows == 1;
-        status = vit_npy_write(s->out, c.matrix, c.tokens > 0 ? shape + one : plain,
-                               c.tokens > 0 && !one ? 3 : 2, &error);
-    }
+    if (status == VIT_OK && s->out && is_first)
+        status = vit_feature_matrix_write(&c.matrix, s->out, (size_t)(c.cluster ? c.total : c.seen),
+                                          c.tokens, c.width, &error);
     if (status != VIT_OK) {
         if (vit_cluster_reports(c.cluster)) vit_say(&command, "%s", error.message);
         c.exit_status = VIT_EXIT_FAILED;
@@ -538,11 +536,35 @@ static int run(const settings *s, int pictures, char **names) {
     return c.exit_status;
 }
 
+/* Answers a stream; returns the exit status. */
+static int run_stream(const settings *s, const char *path) {
+    classifier c = {.settings = s, .exit_status = VIT_EXIT_FAILED};
+    vit_error error;
+    if (open_classifier(&c, false, &error) == VIT_OK) {
+        const vit_stream_model how = {c.model,          c.session, &c.coverage,
+                                      s->sets.coverage, c.top,     s->logits};
+        c.exit_status = vit_stream_run(&command, &s->stream, &how, path);
+    } else {
+        vit_say(&command, "%s", error.message);
+    }
+    close_classifier(&c);
+    return c.exit_status;
+}
+
 /* Options that contradict each other, as a sentence; NULL: none do. */
 static const char *contradiction(const settings *s, int pictures) {
+    const bool has_others = s->files_from || s->recursive || s->shard.steps > 0 || s->embed ||
+                            s->out || s->neighbours > 0 || s->photos.sort_into ||
+                            s->photos.write_tags || s->photos.undo || s->list ||
+                            (s->format.given && !writes(s, FORMAT_JSON));
+    const char *stream = vit_stream_contradiction(&s->stream, pictures, has_others);
+    if (stream) return stream;
+    if (s->stream.stream) return vit_coverage_contradiction(&s->sets);
     if (s->list && (pictures > 0 || s->files_from)) return "--list reads no picture";
     if (s->list && writes(s, FORMAT_CSV)) return "--list writes text or JSON";
-    if (s->list) return NULL;
+    const char *photos = vit_photo_contradiction(&s->photos, pictures > 0 || s->files_from,
+                                                 !s->list && !s->embed && s->shard.schedule == 0);
+    if (photos || s->list || s->photos.undo) return photos;
     if (pictures == 0 && !s->files_from)
         return "no picture is named: give PICTURE... or --files-from FILE";
     if (pictures > 0 && s->files_from) return "PICTURE... and --files-from exclude each other";
@@ -573,7 +595,9 @@ int main(int argc, char **argv) {
     if (s.json) s.format = vit_given(FORMAT_JSON);
     const char *wrong = contradiction(&s, argc - 1);
     if (wrong) return vit_say_usage(&command, "%s", wrong);
-    exit_status =
-        s.list ? vit_show_models(&command, writes(&s, FORMAT_JSON)) : run(&s, argc - 1, argv + 1);
+    exit_status = s.stream.stream ? run_stream(&s, argc > 1 ? argv[1] : "-")
+                  : s.photos.undo ? vit_photos_undo(&command, &s.photos)
+                  : s.list        ? vit_show_models(&command, writes(&s, FORMAT_JSON))
+                                  : run(&s, argc - 1, argv + 1);
     return vit_program_end(&command, exit_status);
 }

@@ -17,6 +17,7 @@
 
 typedef struct settings {
     vit_model_choice from;
+    vit_tag_choice tags;
     const char *data, *class_column, *exclude, *relabel, *predictions, *confusion_csv,
         *confusion_svg, *logits;
     const char *calibrate;
@@ -48,6 +49,7 @@ static const vit_option options[] = {
     {VIT_OPTION(TEXT, "relabel", relabel, "FILE.csv"),
      .help = "give pictures the class in the columns picture and label\n"
              "of this table (docs/data.md)"},
+    VIT_TAG_OPTIONS(settings, tags),
     {VIT_OPTION(CHOICE, "split", split, "test|train|val"),
      .help = "which of its pictures (default: test). For a folder\n"
              "without parts, test means those that the training\n"
@@ -250,6 +252,7 @@ static vit_evaluate_options options_for(const settings *s, const char *data, pre
                                   .class_column = s->class_column,
                                   .exclude = s->exclude,
                                   .relabel = s->relabel,
+                                  .tag_branch = vit_chosen_tags(&s->tags),
                                   .near_duplicates = s->near_duplicates,
                                   .split = (vit_split)s->split,
                                   .batch = (size_t)s->batch,
@@ -393,6 +396,7 @@ static int probe(const settings *s) {
                                  .class_column = s->class_column,
                                  .exclude = s->exclude,
                                  .relabel = s->relabel,
+                                 .tag_branch = vit_chosen_tags(&s->tags),
                                  .name = s->from.name,
                                  .neighbours = (size_t)s->knn,
                                  .probe = s->probe,
@@ -455,7 +459,8 @@ static const char *contradiction(const settings *s) {
         return "--report: the file is a page, FILE.html";
     if (s->logits && !vit_has_ending(s->logits, ".npy"))
         return "--logits: the file is an array of NumPy, FILE.npy";
-    return vit_coverage_contradiction(&s->sets);
+    const char *tags = vit_tag_contradiction(&s->tags);
+    return tags ? tags : vit_coverage_contradiction(&s->sets);
 }
 
 int main(int argc, char **argv) {

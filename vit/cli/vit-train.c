@@ -42,6 +42,7 @@ static const vit_option options[] = {
                            "FIRST+SECOND trains on both"},
     VIT_CLASS_COLUMN_OPTION(settings, classes.class_column),
     VIT_EXCLUDE_OPTION(settings, classes.exclude),
+    VIT_TAG_OPTIONS(settings, classes.tags),
     {.everywhere = true,
      VIT_OPTION(SIZE, "size", size, "N|HxW"),
      .help = "resize the pictures of a folder to this, in pixels\n"
@@ -289,6 +290,7 @@ static vit_train_options train_options(const settings *s, const key_values *sets
         .class_column = s->classes.class_column,
         .exclude = s->classes.exclude,
         .relabel = s->classes.relabel,
+        .tag_branch = vit_chosen_tags(&s->classes.tags),
         .near_duplicates = s->near_duplicates,
         .preset = s->preset,
         .set = sets->values,
@@ -554,6 +556,8 @@ int main(int argc, char **argv) {
         return vit_say_usage(&command,
                              "--lessons FILE, which --forget, --relabel and --add change, "
                              "is missing");
+    const char *tags = vit_tag_contradiction(&s.classes.tags);
+    if (tags) return vit_say_usage(&command, "%s", tags);
     if (!s.data && !s.lessons) return vit_say_usage(&command, "--data DATA is missing");
     if (s.data && s.relabel.count > 1)
         return vit_say_usage(&command, "--relabel: one FILE.csv with --data");

@@ -69,6 +69,7 @@ static vit_status open_data(vit_run *run, vit_error *error) {
                                  .class_column = o->class_column,
                                  .exclude = o->exclude,
                                  .relabel = o->relabel,
+                                 .tag_branch = o->tag_branch,
                                  .finds_copies = true,
                                  .empty_classes = o->empty_classes,
                                  .splits_are_classes = o->splits_are_classes,

@@ -1,5 +1,7 @@
 #include "vit/cli/parts/answers.h"
 
+#include <math.h>
+
 #include "vit/base/size.h"
 #include "vit/formats/csv.h"
 
@@ -27,6 +29,11 @@ static bool is_below_threshold(const vit_answered *a) {
 /* Whether the answer is less probable than the caller's threshold for its class. */
 static bool abstains(const vit_answered *a) {
     return a->thresholds && (double)a->probabilities[a->best[0]] < a->thresholds[a->best[0]];
+}
+
+bool vit_answer_abstains(const vit_answered *a) {
+    if (a->coverage > 0 && a->set_count != 1) return true;
+    return a->thresholds ? abstains(a) : is_below_threshold(a);
 }
 
 /* Whether the scores are those of a regression, no probabilities. */
@@ -111,6 +118,11 @@ bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_
         vit_string_add(&text, "  below the confidence threshold\n");
     add_coverage(&text, a);
     add_neighbours(&text, a);
+    if (a->to) {
+        vit_string_add(&text, "  to ");
+        vit_string_add_visible(&text, a->to, 0);
+        vit_string_add(&text, "\n");
+    }
     for (size_t i = 0; i < a->classes && a->logits; i++) {
         vit_string_add(&text, "%s%s", i == 0 ? "  logits " : " ",
                        vit_format_g9(number, a->logits[i]));
@@ -124,7 +136,9 @@ bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_
 /* {"file": ..., and "error" for a picture that failed */
 static void open_object(vit_json_out *json, const vit_answered *a) {
     vit_json_open(json, NULL, '{');
-    vit_json_text(json, "file", a->name);
+    if (!a->is_frame) vit_json_text(json, "file", a->name);
+    if (a->is_frame) vit_json_count(json, "frame", a->frame);
+    if (a->is_frame && !isnan(a->time)) vit_json_number(json, "time", a->time);
     if (a->failure) vit_json_text(json, "error", a->failure->message);
 }
 
@@ -159,6 +173,7 @@ void vit_answer_add_json(vit_json_out *json, const vit_answered *a) {
         }
         if (a->warning) vit_json_text(json, "warning", a->warning);
         if (a->logits) vit_json_g9s(json, "logits", a->logits, a->classes);
+        if (a->to) vit_json_text(json, "to", a->to);
         if (a->among) vit_answer_add_neighbours(json, a->among, a->neighbours, a->neighbour_count);
     }
     vit_json_close(json, '}');

@@ -7,7 +7,10 @@
 #include "vit/cli/parts/neighbours.h"
 
 typedef struct vit_answered {
-    const char *name;         /* of the picture */
+    const char *name; /* of the picture */
+    bool is_frame;    /* of a stream: its number and time are written, not its name */
+    uint64_t frame;
+    double time;              /* seconds; NaN: it has none */
     const vit_error *failure; /* why there is no answer; NULL: there is one, and the rest is set */
     const char *warning;      /* or NULL */
     const vit_model *model;
@@ -23,7 +26,12 @@ typedef struct vit_answered {
     const size_t *set; /* [set_count] classes, the likeliest first */
     size_t set_count;
     const double *thresholds; /* [classes], below which the model abstains; or NULL: it does not */
+    const char *to;           /* where the picture, or its tags, were brought; or NULL */
 } vit_answered;
+
+/* Whether the model does not answer: below its thresholds, or, without any, below the probability
+ * that it counts as unsure; or the set is asked for, and is not of one class. */
+bool vit_answer_abstains(const vit_answered *answer);
 
 /* A paragraph with a line for each of the top classes; an empty line before it unless it is the
  * first. */

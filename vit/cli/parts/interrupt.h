@@ -6,6 +6,9 @@
 /* From now on the signals are caught, except those that the program was started to ignore. */
 void vit_interrupt_catch(void);
 
+/* After a signal the program may go on for this many seconds; then it ends, whatever it does. */
+void vit_interrupt_ends_within(unsigned seconds);
+
 /* The number of the signal that came, or 0. A program that is stopped by it exits with 128 +
  * number.
  */

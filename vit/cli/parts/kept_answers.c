@@ -54,6 +54,7 @@ static vit_few_shot_options options_of(const vit_model *model, const vit_evaluat
         .class_column = o->class_column,
         .exclude = o->exclude,
         .relabel = o->relabel,
+        .tag_branch = o->tag_branch,
         .threads = o->threads,
         .cpu = o->cpu,
         .precision = o->precision,

@@ -7,7 +7,7 @@
 /* Accuracy on the test part of features of a model's network alone, by the
  * neighbours' vote (k > 0), and by a logistic regression on the training part (probe). */
 typedef struct vit_probe_call {
-    const char *data, *name, *class_column, *exclude, *relabel;
+    const char *data, *name, *class_column, *exclude, *relabel, *tag_branch;
     size_t neighbours;
     bool probe, json;
     int threads;

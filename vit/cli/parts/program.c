@@ -24,6 +24,7 @@ const char *const vit_orientation_names[] = {[VIT_ORIENTATION_MODEL] = "model",
                                              NULL};
 VIT_CHECK_ROWS(vit_orientation_names, VIT_ORIENTATION_COUNT + 1);
 
+const char *const vit_labels_from[] = {"data", "tags", NULL};
 const char *const vit_split_names[] = {
     [VIT_SPLIT_TEST] = "test", [VIT_SPLIT_TRAIN] = "train", [VIT_SPLIT_VAL] = "val", NULL};
 
@@ -326,4 +327,16 @@ int vit_program_end(const vit_command *command, int exit_status) {
         return exit_status == VIT_EXIT_OK ? VIT_EXIT_FAILED : exit_status;
     }
     return exit_status;
+}
+
+/* ---- tags as classes ---- */
+
+const char *vit_chosen_tags(const vit_tag_choice *choice) {
+    if (choice->labels_from == 0) return NULL;
+    return choice->under ? choice->under : "";
+}
+
+const char *vit_tag_contradiction(const vit_tag_choice *choice) {
+    return choice->under && choice->labels_from == 0 ? "--under BRANCH is for --labels-from tags"
+                                                     : NULL;
 }

@@ -121,9 +121,36 @@ void vit_say_precision(const vit_command *command, const vit_model_choice *from,
     }
 
 /* The help of --data. */
+/* Where the classes of a photo library's pictures stand. */
+typedef struct vit_tag_choice {
+    int labels_from;   /* of vit_labels_from */
+    const char *under; /* or NULL */
+} vit_tag_choice;
+extern const char *const vit_labels_from[]; /* "data", "tags", NULL */
+
+/* Two rows, of a vit_tag_choice. */
+#define VIT_TAG_OPTIONS(settings, member)                                      \
+    {VIT_OPTION(CHOICE, "labels-from", member.labels_from, "data|tags"),       \
+     .help = "tags: the classes are the tags of a photo library, in\n"         \
+             "sidecars or in the pictures (docs/photos.md; default:\n"         \
+             "data, as they are laid out)",                                    \
+     .choices = vit_labels_from},                                              \
+    {                                                                          \
+        VIT_OPTION(TEXT, "under", member.under, "BRANCH"),                     \
+            .help = "with --labels-from tags: those below this tag, such as\n" \
+                    "Animals/ for Animals/Cat and Animals/Dog"                 \
+    }
+
+/* The branch of tags, for the library; NULL: the classes are not tags. */
+const char *vit_chosen_tags(const vit_tag_choice *choice);
+
+/* A sentence if the options contradict each other, or NULL. */
+const char *vit_tag_contradiction(const vit_tag_choice *choice);
+
 /* How the classes of data are chosen, and which are allowed. */
 typedef struct vit_class_choice {
     const char *class_column, *exclude, *relabel;
+    vit_tag_choice tags;
     bool empty_classes, splits_are_classes;
 } vit_class_choice;
 #define VIT_CLASS_COLUMN_OPTION(settings, member)                           \

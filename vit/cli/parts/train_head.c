@@ -16,8 +16,9 @@ static const char *lessons_fault(const vit_train_settings *s) {
         return "--head, --balance and --augmented-views are as the lessons were taught: leave them "
                "out";
     if (s->classes.class_column || s->classes.exclude || s->classes.empty_classes ||
-        s->classes.splits_are_classes)
-        return "--class-column, --exclude, --empty-classes and --splits-are-classes are for --data";
+        s->classes.splits_are_classes || vit_chosen_tags(&s->classes.tags))
+        return "--class-column, --labels-from, --exclude, --empty-classes and --splits-are-classes "
+               "are for --data";
     return s->out ? NULL : "--lessons: --out FILE, the model, is missing";
 }
 
