@@ -32,8 +32,8 @@ typedef struct vit_embedder_options {
     const char *cpu;
     vit_precision precision;
     vit_bf16 bf16; /* as in vit_session_options */
-    const char
-        *emulate; /* "hf" or "open_clip": whose ids the texts of CLIP get; NULL: its library's */
+    /* "hf" or "open_clip": whose ids the texts of CLIP get; NULL: its library's */
+    const char *emulate;
 } vit_embedder_options;
 
 typedef struct vit_embedder_info {

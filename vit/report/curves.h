@@ -9,7 +9,7 @@
 typedef struct vit_point {
     uint64_t step, steps;
     double loss, lr, grad_norm; /* the norm before clipping */
-    double rate;                /* training pictures a second */
+    double rate;                /* training throughput, images/s */
 } vit_point;
 
 /* Measured after `step` steps: share of right answers and loss of the validation pictures, and of a

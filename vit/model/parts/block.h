@@ -25,8 +25,8 @@ typedef struct vit_block_state {
     vit_qkv_state qkv;
     float *p; /* [batch][heads][T][padded T] softmax(Q K^T / sqrt(d)); NULL: not kept */
     float *o; /* [R][A] p V, the heads side by side */
-    float *
-        o_normed; /* [R][A] what W^O reads: o, or its norm (attention_norm); shared by all blocks */
+    /* [R][A] what W^O reads: o, or its norm (attention_norm); shared by all blocks */
+    float *o_normed;
     vit_norm_state o_stats; /* [R] each, of that norm */
     vit_branch_state branch1;
     float *sum1; /* [R][D] z'; post-norm: z + MSA(z) */

@@ -248,8 +248,8 @@ static vit_status read_aimv2(vit_their_config *d, const json_t *own, const json_
     if (native || qkv != mlp || (own != object && !pools))
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: of AIMv2's encoders those are supported whose \"is_native\" is false, "
-                        "whose \"qkv_bias\" is their \"mlp_bias\", and which, beside a tower of "
-                        "texts, have \"use_head\"",
+                        "whose \"qkv_bias\" is their \"mlp_bias\", and which, beside a text "
+                        "encoder, have \"use_head\"",
                         d->name);
     VIT_SAY(d, rms_norm, true);
     VIT_SAY(d, gated, true);

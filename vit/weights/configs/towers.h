@@ -10,8 +10,8 @@
  * Errors: MEMORY. */
 vit_status vit_complete_config(json_t *object, const char *type, vit_error *error);
 
-/* *part: the config of a tower, "vision_config" or "text_config" (key), borrowed from `object` and
- * completed; `type` is its "model_type". Errors: FORMAT, MEMORY. */
+/* *part: the config of an encoder, "vision_config" or "text_config" (key), borrowed from `object`
+ * and completed; `type` is its "model_type". Errors: FORMAT, MEMORY. */
 vit_status vit_tower_config(json_t **part, const vit_their_config *d, json_t *object,
                             const char *key, const char *type, vit_error *error);
 
@@ -24,7 +24,7 @@ typedef enum vit_tower {
 } vit_tower;
 
 /* What is pooled, and whether it is projected, by the class in "architectures"; d->is_backbone.
- * own: the tower's config; object: the whole. UNSUPPORTED for a tower that pools nothing. */
+ * own: the encoder's config; object: the whole. UNSUPPORTED for an encoder that pools nothing. */
 vit_status vit_read_tower(vit_their_config *d, vit_tower tower, const json_t *own,
                           const json_t *object, vit_error *error);
 

@@ -127,8 +127,8 @@ const vit_parameter *vit_layout_other(const vit_layout_row *row, const vit_param
 #define VIT_PART_ENCODER "encoder."
 #define VIT_PART_DECODER "decoder."
 
-/* Of a network with two towers, one of pictures and one of texts: the latter. Its binding is of the
- * whole file, by a layout to which the other tower's tensors are known and not needed. */
+/* Of a network with two encoders, one of images and one of texts: the latter. Its binding is of the
+ * whole file, by a layout to which the other encoder's tensors are known and not needed. */
 #define VIT_PART_TEXTS "texts"
 
 typedef struct vit_source {
