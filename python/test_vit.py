@@ -1,6 +1,7 @@
 """Tests of the package; tests/project/python.sh runs them against build/lib/libvit.so."""
 import base64
 import copy
+import ctypes
 import gc
 import multiprocessing
 import os
@@ -378,6 +379,39 @@ class TestVit(unittest.TestCase):
         with multiprocessing.get_context("fork").Pool(2, inherit, [self.model]) as pool:
             got = pool.map_async(drawn_logits, [None] * 4).get(timeout=60)
         self.assertEqual(got, [want] * 4)
+
+    def test_reliance(self):
+        model = vit.Model("mnist")
+        digits = np.zeros((120, 28, 28), np.uint8)
+        for i, picture in enumerate(digits):
+            vit._lib.vit_draw_digit(picture.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8)), 2, i)
+        bank = vit.Bank(model, list(digits[:25]))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "bank")
+            bank.save(path)
+            again = vit.Bank(model, path)
+        self.assertEqual(again.scores, bank.scores)
+        good, bad = again.test(digits[0]), again.test([255 - digits[0]])[0]
+        self.assertEqual(good.score, 0)
+        self.assertEqual(good.map.shape, (model.info["rows"], model.info["columns"]))
+        self.assertEqual(bad.p_value <= .05, bad.score >= bank.threshold(.05))
+        self.assertRaises(vit.Error, bank.threshold, .01)
+        labels = [vit._lib.vit_draw_digit((ctypes.c_uint8 * 784)(), 2, i) for i in range(120)]
+        with tempfile.TemporaryDirectory() as folder:
+            data, path = os.path.join(folder, "d.npz"), os.path.join(folder, "calibration")
+            np.savez(data, test_images=digits, test_labels=np.array(labels))
+            made = vit.Calibration.of(model, data)
+            made.save(path)
+            calibration = vit.Calibration(model, path)
+        sets = calibration.sets(digits, .9)
+        held = sum(str(label) in chosen for label, chosen in zip(labels, sets))
+        self.assertGreaterEqual(held, 108)
+        self.assertEqual(calibration.sets(digits[3], .9), sets[3])
+        answers = calibration.unknown(digits, .05)
+        self.assertLessEqual(sum(a.unknown for a in answers), 6)
+        self.assertEqual(calibration.unknown(digits[5], .05), answers[5])
+        self.assertRaises(ValueError, calibration.sets, digits, .9, score="best")
+        self.assertRaises(vit.Error, vit.Calibration, model, "no-such-file")
 
     def test_words(self):
         fixtures = pathlib.Path(__file__).parent.parent / "tests/fixtures"

@@ -28,6 +28,33 @@ extern "C" {
 VIT_API vit_status vit_embed_tokens(vit_session *session, const vit_picture *pictures, size_t count,
                                     float *tokens, vit_answer *answers, vit_error *error);
 
+/* A picture of data; valid during the callback. */
+typedef struct vit_embedded {
+    const char *file;           /* path; NULL: the pictures are not in files of their own */
+    size_t index;               /* its place in its part of the data */
+    size_t label, class_number; /* the model's class of the same name, SIZE_MAX: there is none; and
+                                   the data's */
+    const float *logits, *features; /* [classes], [features of vit_model_info] */
+} vit_embedded;
+typedef void vit_embedded_callback(const vit_embedded *picture, void *user);
+
+/* What was read. */
+typedef struct vit_embedded_data {
+    char data[256];         /* the name of the data */
+    const char *which;      /* of its pictures, in a few words */
+    size_t images, classes; /* classes: of the data */
+    bool seen;              /* the model, or its head, learnt from them */
+} vit_embedded_data;
+
+/* Computes logits and features of all pictures that vit_evaluate would answer, and of those whose
+ * class the model does not know; calls `callback` for each, in order. Records of a data set that
+ * have another size than the network's input go through the model's preprocessing. The callback
+ * `picture` and the cluster of the options are ignored, and `user` is that of notes. *out may be
+ * NULL. Errors: those of vit_evaluate; UNSUPPORTED for a model of texts. */
+VIT_API vit_status vit_embed_data(const vit_model *model, const vit_evaluate_options *options,
+                                  vit_embedded_callback *callback, void *user,
+                                  vit_embedded_data *out, vit_error *error);
+
 /* ---- pictures and their classes ----------------------------------------------------------------
  */
 

@@ -9,7 +9,8 @@
  *     vit_set_rule_new(&rule, calibration, &(vit_set_options){.coverage = .95}, &error);
  *     size_t count = vit_prediction_set(rule, probabilities, set);
  *
- * And labels that are likely wrong: vit_label_issues_find.
+ * Whether a picture is like those of the training: vit_unknown_rule. And labels that are likely
+ * wrong: vit_label_issues_find.
  *
  * The guarantee: of new pictures, at least the share `coverage` have their true class in the set,
  * if they and the calibration pictures are exchangeable: drawn in the same way, in any order, none
@@ -35,7 +36,7 @@ typedef enum vit_conformal_score {
                            Ambiguous Set-Valued Classifiers). A set may be empty */
     VIT_CONFORMAL_APS,  /* the sum of p over classes up to rank r_k: larger sets, whose size follows
                            the difficulty (Romano, Sesia, Candes: Classification with Valid and
-                           Adaptive Coverage). Never empty */
+                           Adaptive Coverage) */
     VIT_CONFORMAL_RAPS, /* that plus .01 max(0, r_k - 5): without its long tails (Angelopoulos et
                            al.: Uncertainty Sets for Image Classifiers) */
     VIT_CONFORMAL_COUNT,
@@ -54,6 +55,19 @@ VIT_API vit_status vit_calibration_new(vit_calibration **out, const vit_model *m
                                        const vit_evaluate_options *options, vit_error *error);
 VIT_API void vit_calibration_free(vit_calibration *calibration);
 
+/* Answers to the pictures that the model's head was computed from (vit_evaluation.seen), each by a
+ * head that is computed in the same way without it: calls the options' `picture` for each, in the
+ * order of the data, without logits. vit_calibration_new and label issues take these for such
+ * pictures. *out may be NULL. MISMATCH: the data's classes are not the model's. */
+typedef struct vit_left_out {
+    size_t images;
+    const char *left_out;       /* "each picture by itself", or "a tenth at a time"; a constant */
+    double accuracy, low, high; /* of these answers; Wilson's interval of 95 % */
+} vit_left_out;
+VIT_API vit_status vit_evaluate_left_out(const vit_model *model,
+                                         const vit_evaluate_options *options, vit_left_out *out,
+                                         vit_error *error);
+
 /* Writes a calibration to a file (docs/formats.md), which is replaced at once. A file that is no
  * calibration is not replaced: MISMATCH. */
 VIT_API vit_status vit_calibration_save(const vit_calibration *calibration, const char *path,
@@ -71,6 +85,10 @@ typedef struct vit_calibration_info {
                                  as long as the calibration */
     size_t images, classes;   /* calibration pictures; K */
     size_t fewest;            /* of a class, calibration pictures */
+    bool left_out; /* the model's head was computed from them: each was answered by a head without
+                      it (the jackknife). The guarantee is then 1 - 2 (1 - coverage) in the worst
+                      case, if a picture more or less hardly changes the head (Barber et al.:
+                      Predictive Inference with the Jackknife+) */
 } vit_calibration_info;
 VIT_API vit_calibration_info vit_calibration_describe(const vit_calibration *calibration);
 
@@ -111,6 +129,179 @@ typedef struct vit_abstain_figures {
 VIT_API vit_status vit_abstain_thresholds(double *thresholds, vit_abstain_figures *figures,
                                           const vit_calibration *calibration, double right,
                                           bool by_class, vit_error *error);
+
+/* ---- out-of-distribution pictures ------------------------------------------------------------ */
+
+/* How unlike the training pictures a picture is: larger is more so. */
+typedef enum vit_ood_score {
+    VIT_OOD_SOFTMAX,     /* 1 - the largest probability (Hendrycks, Gimpel: A Baseline for Detecting
+                            Misclassified and Out-of-Distribution Examples) */
+    VIT_OOD_ENERGY,      /* - log sum exp(logits) (Liu et al.: Energy-based Out-of-distribution
+                            Detection) */
+    VIT_OOD_KNN,         /* the distance of its features, of length 1, to the k-th nearest of
+                            training pictures (Sun et al.: Out-of-Distribution Detection with Deep
+                            Nearest Neighbors); k: one for each hundred, 1 to 50 */
+    VIT_OOD_MAHALANOBIS, /* the squared Mahalanobis distance of its features to the nearest class of
+                            the training (Lee et al.: A Simple Unified Framework for Detecting
+                            Out-of-Distribution Samples) */
+    VIT_OOD_COUNT,
+} vit_ood_score;
+
+/* VIT_OOD_COUNT as a number. */
+#define VIT_OOD_SCORES 4
+
+/* "softmax", "energy", "knn", "mahalanobis"; constant. */
+VIT_API const char *vit_ood_name(vit_ood_score score);
+
+/* How well a score tells outliers from pictures of the distribution. NaN: it was not measured. */
+typedef struct vit_ood_figures {
+    double auroc; /* the probability that an outlier scores higher; ties count a half */
+    double fpr95; /* the share of outliers below the threshold that 95 % of the others are not above
+                   */
+} vit_ood_figures;
+VIT_API vit_ood_figures vit_ood_measure(const double *inside, size_t inside_count,
+                                        const double *outliers, size_t outlier_count);
+
+/* A new calibration has SOFTMAX and ENERGY, and takes ENERGY. With training pictures it gets KNN
+ * and MAHALANOBIS, too, and takes KNN: features of 8,192 of them at most are kept; those that are
+ * among the calibration pictures, which are answered once more, are left out. With outliers,
+ * pictures of no class, it takes the score that tells them best. pictures: as for
+ * vit_calibration_new; training, outliers: NULL, none. Errors: those of vit_embed_data. */
+VIT_API vit_status vit_calibration_compare(vit_calibration *calibration, const vit_model *model,
+                                           const vit_evaluate_options *pictures,
+                                           const vit_evaluate_options *training,
+                                           const vit_evaluate_options *outliers, vit_error *error);
+
+typedef struct vit_ood_info {
+    bool prepared;                                      /* vit_calibration_compare was called */
+    vit_ood_score chosen;                               /* the best score */
+    size_t images;                                      /* calibration pictures */
+    const char *training, *outliers;                    /* names of data, or NULL */
+    size_t training_images, neighbours, outlier_images; /* kept; k */
+    vit_ood_figures figures[VIT_OOD_SCORES];            /* with outliers */
+} vit_ood_info;
+VIT_API vit_ood_info vit_calibration_ood(const vit_calibration *calibration);
+
+typedef struct vit_unknown_options {
+    double rate;        /* above 0, below 1: the share of false alarms */
+    vit_optional score; /* vit_ood_score; not given: the best */
+} vit_unknown_options;
+
+/* When a picture counts as unknown. The calibration must outlive it. *out is freed by
+ * vit_unknown_rule_free. ARGUMENT: the rate is out of range, there are too few calibration pictures
+ * for it (1 / rate - 1 are needed), or the score is not there. */
+typedef struct vit_unknown_rule vit_unknown_rule;
+VIT_API vit_status vit_unknown_rule_new(vit_unknown_rule **out, const vit_calibration *calibration,
+                                        const vit_unknown_options *options, vit_error *error);
+VIT_API void vit_unknown_rule_free(vit_unknown_rule *rule);
+VIT_API vit_ood_score vit_unknown_rule_score(const vit_unknown_rule *rule);
+
+/* A picture's scores, NaN for those that the calibration has not, and by the rule's score: */
+typedef struct vit_unknown {
+    double scores[VIT_OOD_SCORES];
+    double score;   /* the rule's among them */
+    double p_value; /* (1 + calibration pictures that score as high) / (1 + all): of pictures like
+                       them, at most the share p gets a value of p or less */
+    bool unknown;   /* p_value <= rate */
+} vit_unknown;
+
+/* logits: [K]; features: [features of vit_model_info]. MEMORY. */
+VIT_API vit_status vit_unknown_test(const vit_unknown_rule *rule, const vit_model *model,
+                                    const float *logits, const float *features, vit_unknown *out,
+                                    vit_error *error);
+
+/* ---- drift ----------------------------------------------------------------------------------- */
+
+/* Whether pictures are still exchangeable with those of the calibration: a conformal test
+ * martingale (Vovk, Gammerman, Shafer; Volkhonskiy et al.: Inductive Conformal Martingales for
+ * Change-point Detection). It bets against every score being a draw from those before, of the
+ * calibration and since. While that is so its value, which begins at 1, reaches 100 within
+ * VIT_DRIFT_HORIZON pictures in at most one of 100 cases. Then it begins again. A drift serves one
+ * thread at a time. */
+#define VIT_DRIFT_HORIZON 100000
+typedef struct vit_drift vit_drift;
+
+/* scores: [count] of calibration pictures, such as vit_calibration_scores. *out is freed by
+ * vit_drift_free. ARGUMENT for none. */
+VIT_API vit_status vit_drift_new(vit_drift **out, const double *scores, size_t count,
+                                 vit_error *error);
+VIT_API void vit_drift_free(vit_drift *drift);
+
+/* Adds the score of the next picture; returns the value of the martingale, as the other does. */
+VIT_API double vit_drift_add(vit_drift *drift, double score);
+VIT_API double vit_drift_value(const vit_drift *drift);
+
+/* [*count] the ascending scores of the calibration pictures, by the score that was chosen; owned by
+ * the calibration. */
+VIT_API const double *vit_calibration_scores(const vit_calibration *calibration, size_t *count);
+
+/* ---- defects --------------------------------------------------------------------------------- */
+
+/* Anomaly detection from good pictures alone: a memory bank of the features of their patches. A
+ * patch of a new picture is as unlike as the nearest patch of the bank is far, 1 - the cosine of
+ * the angle; a picture as the mean of the largest hundredth of these distances (Damm et al.:
+ * AnomalyDINO; Roth et al.: Towards Total Recall in Industrial Anomaly Detection, PatchCore). The
+ * nearest patch is found exactly, by sums of integers of 16 bits, which are within 1e-4 of the
+ * cosine. */
+typedef struct vit_bank vit_bank;
+
+typedef struct vit_bank_options {
+    double coreset;  /* the share of patches that is kept, those farthest from each other; 0: all */
+    int threads;     /* as in vit_session_options; changes no result */
+    const char *cpu; /* like it */
+    const char *name; /* of the model, for vit_bank_describe; or NULL */
+    void (*read)(size_t done, size_t count, void *user); /* called between pictures, or NULL */
+    void *user;
+} vit_bank_options;
+
+/* Makes a bank of good pictures, with the session of a model, whose head is not used. Every picture
+ * is also scored by the patches of the others. answers: [count], the outcome of each; NULL: the
+ * first that fails ends the call. *out is freed by vit_bank_free. ARGUMENT for fewer than two
+ * pictures that can be read; UNSUPPORTED for a model without patches. */
+VIT_API vit_status vit_bank_new(vit_bank **out, const vit_model *model, vit_session *session,
+                                const vit_picture *pictures, size_t count,
+                                const vit_bank_options *options, vit_answer *answers,
+                                vit_error *error);
+VIT_API void vit_bank_free(vit_bank *bank);
+
+/* Writes a bank to a file (docs/formats.md), which is replaced at once. A file that is no whole
+ * bank is not replaced: MISMATCH. And reads it: FORMAT for a damaged one. */
+VIT_API vit_status vit_bank_save(const vit_bank *bank, const char *path, vit_error *error);
+VIT_API vit_status vit_bank_load(vit_bank **out, const char *path, vit_error *error);
+
+/* MISMATCH unless the bank was made with a model that computes the same features. */
+VIT_API vit_status vit_bank_check(const vit_bank *bank, const vit_model *model,
+                                  vit_session *session, vit_error *error);
+
+typedef struct vit_bank_info {
+    const char *model;    /* the options' name; lives as long as the bank, as does: */
+    const double *scores; /* [pictures] of each good picture by the others, ascending */
+    size_t pictures, patches, dim;
+    size_t height, width, rows, columns; /* the network's input; the grid of a picture's patches */
+    double coreset;                      /* 1: all patches */
+} vit_bank_info;
+VIT_API vit_bank_info vit_bank_describe(const vit_bank *bank);
+
+/* *threshold = the lowest score with a p-value of at most `rate`, the share of false alarms that is
+ * chosen. ARGUMENT: it is out of range, or there are too few good pictures for it: 1 / rate - 1 are
+ * needed. */
+VIT_API vit_status vit_bank_threshold(const vit_bank *bank, double rate, double *threshold,
+                                      vit_error *error);
+
+/* How unlike the good pictures a picture is. */
+typedef struct vit_anomaly {
+    double score;
+    double p_value; /* (1 + good pictures that score as high) / (1 + all); of a good picture that is
+                       exchangeable with them, at most the share p gets a value of p or less, if all
+                       patches are kept */
+} vit_anomaly;
+
+/* Scores pictures. anomalies: [count]; maps: [count][rows][columns], the distances of patches; or
+ * NULL. answers: [count], the outcome of each; of one that fails the numbers are NaN. */
+VIT_API vit_status vit_bank_test(const vit_bank *bank, const vit_model *model, vit_session *session,
+                                 const vit_picture *pictures, size_t count,
+                                 const vit_bank_options *options, vit_anomaly *anomalies,
+                                 float *maps, vit_answer *answers, vit_error *error);
 
 /* ---- wrong labels ---------------------------------------------------------------------------- */
 

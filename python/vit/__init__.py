@@ -33,10 +33,12 @@ import numpy as np
 from . import _api
 from ._library import (_HERE, _SOURCE, Error, Owner, _available, _check, _choose, _floats, _lib,
                        _options, _text)
+from ._reliance import Anomaly, Bank, Calibration, Unknown
 from ._text_encoder import TextEncoder, _as_file, _as_texts, _templates_of
 
-__all__ = ["Answer", "Error", "Evaluation", "LabelEvaluation", "Model", "TextEncoder", "evaluate",
-           "evaluate_labels", "reteach", "teach", "train"]
+__all__ = ["Anomaly", "Answer", "Bank", "Calibration", "Error", "Evaluation", "LabelEvaluation",
+           "Model", "TextEncoder", "Unknown", "evaluate", "evaluate_labels", "reteach", "teach",
+           "train"]
 __version__ = _api.VERSION
 
 Picture = Union[str, os.PathLike, bytes, np.ndarray, "PIL.Image.Image"]  # noqa: F821

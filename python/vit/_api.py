@@ -69,6 +69,11 @@ VIT_CONFORMAL_LAC = 0
 VIT_CONFORMAL_APS = 1
 VIT_CONFORMAL_RAPS = 2
 VIT_CONFORMAL_COUNT = 3
+VIT_OOD_SOFTMAX = 0
+VIT_OOD_ENERGY = 1
+VIT_OOD_KNN = 2
+VIT_OOD_MAHALANOBIS = 3
+VIT_OOD_COUNT = 4
 
 vit_note = CFUNCTYPE(None, c_char_p, c_void_p)
 
@@ -552,6 +557,30 @@ class vit_text_answer(Structure):
     ]
 
 
+class vit_embedded(Structure):
+    _fields_ = [
+        ("file", c_char_p),
+        ("index", c_size_t),
+        ("label", c_size_t),
+        ("class_number", c_size_t),
+        ("logits", POINTER(c_float)),
+        ("features", POINTER(c_float)),
+    ]
+
+
+vit_embedded_callback = CFUNCTYPE(None, POINTER(vit_embedded), c_void_p)
+
+
+class vit_embedded_data(Structure):
+    _fields_ = [
+        ("data", c_char * 256),
+        ("which", c_char_p),
+        ("images", c_size_t),
+        ("classes", c_size_t),
+        ("seen", c_bool),
+    ]
+
+
 class vit_few_shot_options(Structure):
     _fields_ = [
         ("head", c_char_p),
@@ -710,6 +739,16 @@ class vit_embed_texts_options(Structure):
     ]
 
 
+class vit_left_out(Structure):
+    _fields_ = [
+        ("images", c_size_t),
+        ("left_out", c_char_p),
+        ("accuracy", c_double),
+        ("low", c_double),
+        ("high", c_double),
+    ]
+
+
 class vit_calibration_info(Structure):
     _fields_ = [
         ("data", c_char_p),
@@ -717,6 +756,7 @@ class vit_calibration_info(Structure):
         ("images", c_size_t),
         ("classes", c_size_t),
         ("fewest", c_size_t),
+        ("left_out", c_bool),
     ]
 
 
@@ -735,6 +775,76 @@ class vit_abstain_figures(Structure):
         ("right", c_size_t),
         ("low", c_double),
         ("high", c_double),
+    ]
+
+
+class vit_ood_figures(Structure):
+    _fields_ = [
+        ("auroc", c_double),
+        ("fpr95", c_double),
+    ]
+
+
+class vit_ood_info(Structure):
+    _fields_ = [
+        ("prepared", c_bool),
+        ("chosen", c_int),
+        ("images", c_size_t),
+        ("training", c_char_p),
+        ("outliers", c_char_p),
+        ("training_images", c_size_t),
+        ("neighbours", c_size_t),
+        ("outlier_images", c_size_t),
+        ("figures", vit_ood_figures * 4),
+    ]
+
+
+class vit_unknown_options(Structure):
+    _fields_ = [
+        ("rate", c_double),
+        ("score", vit_optional),
+    ]
+
+
+class vit_unknown(Structure):
+    _fields_ = [
+        ("scores", c_double * 4),
+        ("score", c_double),
+        ("p_value", c_double),
+        ("unknown", c_bool),
+    ]
+
+
+class vit_bank_options(Structure):
+    _fields_ = [
+        ("coreset", c_double),
+        ("threads", c_int),
+        ("cpu", c_char_p),
+        ("name", c_char_p),
+        ("read", c_void_p),
+        ("user", c_void_p),
+    ]
+
+
+class vit_bank_info(Structure):
+    _fields_ = [
+        ("model", c_char_p),
+        ("scores", POINTER(c_double)),
+        ("pictures", c_size_t),
+        ("patches", c_size_t),
+        ("dim", c_size_t),
+        ("height", c_size_t),
+        ("width", c_size_t),
+        ("rows", c_size_t),
+        ("columns", c_size_t),
+        ("coreset", c_double),
+    ]
+
+
+class vit_anomaly(Structure):
+    _fields_ = [
+        ("score", c_double),
+        ("p_value", c_double),
     ]
 
 
@@ -922,6 +1032,8 @@ FUNCTIONS = {
         POINTER(vit_text_answer), c_char_p, c_bool, POINTER(vit_buffer), POINTER(vit_error)]),
     "vit_embed_tokens": (c_int, [c_void_p, POINTER(vit_picture), c_size_t, POINTER(c_float),
         POINTER(vit_answer), POINTER(vit_error)]),
+    "vit_embed_data": (c_int, [c_void_p, POINTER(vit_evaluate_options), vit_embedded_callback,
+        c_void_p, POINTER(vit_embedded_data), POINTER(vit_error)]),
     "vit_few_shot_new": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_few_shot_options),
         POINTER(vit_error)]),
     "vit_few_shot_free": (None, [c_void_p]),
@@ -972,6 +1084,8 @@ FUNCTIONS = {
     "vit_calibration_new": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_evaluate_options),
         POINTER(vit_error)]),
     "vit_calibration_free": (None, [c_void_p]),
+    "vit_evaluate_left_out": (c_int, [c_void_p, POINTER(vit_evaluate_options),
+        POINTER(vit_left_out), POINTER(vit_error)]),
     "vit_calibration_save": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
     "vit_calibration_load": (c_int, [POINTER(c_void_p), c_char_p, c_void_p, c_void_p,
         POINTER(vit_error)]),
@@ -982,6 +1096,35 @@ FUNCTIONS = {
     "vit_prediction_set": (c_size_t, [c_void_p, POINTER(c_float), POINTER(c_size_t)]),
     "vit_abstain_thresholds": (c_int, [POINTER(c_double), POINTER(vit_abstain_figures),
         c_void_p, c_double, c_bool, POINTER(vit_error)]),
+    "vit_ood_name": (c_char_p, [c_int]),
+    "vit_ood_measure": (vit_ood_figures, [POINTER(c_double), c_size_t, POINTER(c_double),
+        c_size_t]),
+    "vit_calibration_compare": (c_int, [c_void_p, c_void_p, POINTER(vit_evaluate_options),
+        POINTER(vit_evaluate_options), POINTER(vit_evaluate_options), POINTER(vit_error)]),
+    "vit_calibration_ood": (vit_ood_info, [c_void_p]),
+    "vit_unknown_rule_new": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_unknown_options),
+        POINTER(vit_error)]),
+    "vit_unknown_rule_free": (None, [c_void_p]),
+    "vit_unknown_rule_score": (c_int, [c_void_p]),
+    "vit_unknown_test": (c_int, [c_void_p, c_void_p, POINTER(c_float), POINTER(c_float),
+        POINTER(vit_unknown), POINTER(vit_error)]),
+    "vit_drift_new": (c_int, [POINTER(c_void_p), POINTER(c_double), c_size_t,
+        POINTER(vit_error)]),
+    "vit_drift_free": (None, [c_void_p]),
+    "vit_drift_add": (c_double, [c_void_p, c_double]),
+    "vit_drift_value": (c_double, [c_void_p]),
+    "vit_calibration_scores": (POINTER(c_double), [c_void_p, POINTER(c_size_t)]),
+    "vit_bank_new": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(vit_picture),
+        c_size_t, POINTER(vit_bank_options), POINTER(vit_answer), POINTER(vit_error)]),
+    "vit_bank_free": (None, [c_void_p]),
+    "vit_bank_save": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
+    "vit_bank_load": (c_int, [POINTER(c_void_p), c_char_p, POINTER(vit_error)]),
+    "vit_bank_check": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(vit_error)]),
+    "vit_bank_describe": (vit_bank_info, [c_void_p]),
+    "vit_bank_threshold": (c_int, [c_void_p, c_double, POINTER(c_double), POINTER(vit_error)]),
+    "vit_bank_test": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(vit_picture), c_size_t,
+        POINTER(vit_bank_options), POINTER(vit_anomaly), POINTER(c_float), POINTER(vit_answer),
+        POINTER(vit_error)]),
     "vit_label_issues_find": (c_int, [POINTER(POINTER(vit_label_issue)), POINTER(c_size_t),
         POINTER(c_float), POINTER(c_size_t), c_size_t, c_size_t, POINTER(vit_error)]),
     "vit_label_issues_free": (None, [POINTER(vit_label_issue)]),

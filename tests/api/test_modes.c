@@ -5,6 +5,7 @@
 #include "tests/api/modes.h"
 #include "tests/api/modes_lessons.h"
 #include "tests/api/modes_reliance.h"
+#include "tests/api/modes_unknown.h"
 #include "tests/api/modes_reports.h"
 
 /* ---- names, numbers ---- */

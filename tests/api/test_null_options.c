@@ -146,6 +146,52 @@ static vit_status calibrate(bool null, vit_error *error) {
     return vit_calibration_new(&c, model, OPTIONS(vit_evaluate_options), error);
 }
 
+static vit_status embed_data(bool null, vit_error *error) {
+    return vit_embed_data(model, OPTIONS(vit_evaluate_options), NULL, NULL, NULL, error);
+}
+
+static vit_status left_out(bool null, vit_error *error) {
+    return vit_evaluate_left_out(model, OPTIONS(vit_evaluate_options), NULL, error);
+}
+
+static vit_status unknown_rule(bool null, vit_error *error) {
+    const uint8_t pixels[2 * 28 * 28] = {0};
+    const int64_t labels[2] = {0, 1};
+    const vit_arrays two = {
+        .height = 28, .width = 28, .channels = 1, .classes = 10, .test = {pixels, labels, 2}};
+    const vit_evaluate_options pictures = {.arrays = &two};
+    vit_calibration *c;
+    vit_unknown_rule *rule;
+    vit_status status = vit_calibration_new(&c, model, &pictures, error);
+    assert_int_equal(status, VIT_OK);
+    status = vit_unknown_rule_new(&rule, c, OPTIONS(vit_unknown_options), error);
+    vit_calibration_free(c);
+    return status;
+}
+
+static vit_status bank_new(bool null, vit_error *error) {
+    vit_bank *b;
+    const vit_status status =
+        vit_bank_new(&b, model, session, NULL, 0, OPTIONS(vit_bank_options), NULL, error);
+    vit_bank_free(b);
+    return status;
+}
+
+static vit_status bank_test(bool null, vit_error *error) {
+    const vit_picture pictures[] = {
+        {.name = "a", .pixels = digit, .width = 28, .height = 28, .channels = 1, .stride = 28},
+        {.name = "b", .pixels = digit, .width = 28, .height = 28, .channels = 1, .stride = 28}};
+    vit_bank *b;
+    vit_anomaly anomaly;
+    vit_answer answer;
+    vit_status status = vit_bank_new(&b, model, session, pictures, 2, NULL, NULL, error);
+    assert_int_equal(status, VIT_OK);
+    status = vit_bank_test(b, model, session, pictures, 1, OPTIONS(vit_bank_options), &anomaly,
+                           NULL, &answer, error);
+    vit_bank_free(b);
+    return status;
+}
+
 static vit_status set_rule(bool null, vit_error *error) {
     const int64_t label = 3;
     const vit_arrays one = {
@@ -189,6 +235,11 @@ static const struct {
     {"vit_evaluate", evaluate, VIT_ERROR_ARGUMENT, "no data was named"},
     {"vit_evaluate_labels", evaluate_labels, VIT_ERROR_UNSUPPORTED, "any number of classes"},
     {"vit_calibration_new", calibrate, VIT_ERROR_ARGUMENT, "no data was named"},
+    {"vit_embed_data", embed_data, VIT_ERROR_ARGUMENT, "no data was named"},
+    {"vit_evaluate_left_out", left_out, VIT_ERROR_ARGUMENT, "no data was named"},
+    {"vit_unknown_rule_new", unknown_rule, VIT_ERROR_ARGUMENT, "rate of false alarms"},
+    {"vit_bank_new", bank_new, VIT_ERROR_ARGUMENT, "two good pictures"},
+    {"vit_bank_test", bank_test, VIT_OK, ""},
     {"vit_set_rule_new", set_rule, VIT_ERROR_ARGUMENT, "coverage is a share"},
     {"vit_evaluate_page", evaluation_page, VIT_ERROR_ARGUMENT, "no data was named"},
     {"vit_write_comparison", compare_runs, VIT_ERROR_ARGUMENT, "two logs or more"},

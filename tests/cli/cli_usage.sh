@@ -36,7 +36,7 @@ run 2 "" 'did you mean the key "rms_norm"' vit-train --data digits --set norm=RM
     "$tree"/vit/cli/vit-*.c \
     "$tree"/vit/cli/*/vit-*.c >names
 for program in vit-train vit-classify vit-read vit-evaluate vit-info vit-convert vit-report \
-    vit-bench vit-search vit-pack vit-verify vit-explain; do
+    vit-bench vit-search vit-anomaly vit-pack vit-verify vit-explain; do
     $program --help | sed -n 's/^  --\([a-z][a-z-]*\).*/\1/p' |
         grep -vx -e help -e version | sort >helped
     sed -n "s/^$program //p" names | sort >named
@@ -45,7 +45,7 @@ done
 
 # Options of --help and of the manual page: the words after "--" at the start of an entry.
 for program in vit-train vit-classify vit-read vit-evaluate vit-info vit-convert vit-report \
-    vit-bench vit-search vit-pack vit-verify; do
+    vit-bench vit-search vit-anomaly vit-pack vit-verify; do
     $program --help | sed -n 's/^  --\([a-z][a-z-]*\).*/\1/p' | sort >helped
     sed -n '/^\.B[IR]* \\-\\-/{s/\\-/-/g;s/^[.BIR]* --\([a-z][a-z-]*\).*/\1/p;}' "$man/$program.1" |
         grep -v '^name$' | sort -u >manual

@@ -41,6 +41,9 @@ for part, count in (("train", 200), ("t10k", 50)):
             f.write(bytes((i % 10 * 20 + j) % 256 for j in range(784)))
 END
 
+mkdir good today && cp seven.png screw.png && cp seven.png today
+for i in $(seq 100); do cp seven.png good/$i.png; done
+
 # Models that write texts, hardly trained.
 small="--steps 1 --batch 2 --set dim=16 --set depth=1 --set heads=2 --set mlp=16"
 mkdir rows && cp seven.png rows/1.png && cp seven.png rows/2.png
@@ -67,7 +70,7 @@ run_example() {
 
 # Those of vit-train first: their models are named by others.
 all="vit-train vit-classify vit-evaluate vit-info vit-convert vit-report vit-explain vit-read"
-all="$all vit-search vit-pack"
+all="$all vit-search vit-pack vit-anomaly"
 for program in $all; do
     examples $program >examples
     check "$program has examples" test -s examples

@@ -97,6 +97,7 @@ VIT_PRECISION_F32 vit/weights/file/store.c the same
 VIT_PRECISION_F32 vit/cli/parts/program.c the same
 VIT_SPLIT_TEST vit/cli/vit-evaluate.c the same
 VIT_SPLIT_TRAIN * pictures that the model has learnt from
+vit_ood_score vit/cli/parts/unknown.c whether a score is the chosen one
 vit_conformal_score vit/reliance/conformal.c one score has no sum, one a penalty of ranks
 VIT_I8 * the one type of weights that have scales beside them
 VIT_PLACE_LINK vit/cli/photos/group.c the one that is no file of its own

@@ -1,6 +1,6 @@
 /* vit_evaluate: how good a model's answers to labelled data are. */
+#include "vit/api/evaluate.h"
 #include "datasets/duplicates.h"
-#include "vit/api/internal.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/guests.h"
 #include "vit/base/order.h"
@@ -69,18 +69,10 @@ static vit_status check_text_data(const vit_model *m, const vit_dataset *d, vit_
 
 /* ---- what is scored ---- */
 
-/* What the model's recipe, if it has one, tells about its training. */
-typedef struct training {
-    uint64_t seed;
-    double val;      /* the recipe's "val": how many pictures were held back */
-    char *checksums; /* of its data, a space before each; "": not known */
-    char taught[65]; /* of the pictures that a computed head was taught; "": it was not */
-} training;
-
-static vit_status training_of(training *t, const vit_model *m, vit_error *error) {
+vit_status vit_model_training(vit_training *t, const vit_model *m, vit_error *error) {
     json_t *recipe;
     vit_string checksums = {0};
-    *t = (training){.val = vit_recipe_default().val};
+    *t = (vit_training){.val = vit_recipe_default().val};
     vit_string_add(&checksums, "%s", "");
     if (vit_json_parse(&recipe, m->file.recipe, strlen(m->file.recipe), "", NULL) == VIT_OK) {
         static const char *const keys[] = {"data_sha256", "joined_sha256"};
@@ -99,23 +91,12 @@ static vit_status training_of(training *t, const vit_model *m, vit_error *error)
     return checksums.failed ? vit_fail_memory(error, "a recipe", checksums.length) : VIT_OK;
 }
 
-/* The records that are answered. */
-typedef struct chosen {
-    const vit_records *records;
-    const uint32_t *numbers; /* [count] of the records; NULL: all */
-    uint32_t *known;         /* the block of `numbers` if they were chosen by class; owned */
-    size_t count;
-    const char *which; /* in words */
-    bool seen;         /* the model learnt from them */
-} chosen;
-
-/* Validation pictures are the set's val part, or those that the model's own training held back. */
-static vit_status choose(chosen *c, vit_loader *loader, const training *t, const vit_dataset *d,
-                         vit_split split, vit_error *error) {
+vit_status vit_choose_records(vit_chosen *c, vit_loader *loader, const vit_training *t,
+                              const vit_dataset *d, vit_split split, vit_error *error) {
     vit_recipe recipe = vit_recipe_default();
     recipe.val = t->val;
     vit_status status = VIT_OK;
-    *c = (chosen){.which = "its training part", .seen = split == VIT_SPLIT_TRAIN};
+    *c = (vit_chosen){.which = "its training part", .seen = split == VIT_SPLIT_TRAIN};
     switch (split) {
     case VIT_SPLIT_TEST:
         c->records = &d->test;
@@ -218,7 +199,7 @@ static void note_match(const vit_evaluate_options *o, const vit_evaluation *r, c
 
 /* The same for records that list their classes: all are kept, and classes that the model does not
  * know are left out of their lists. Returns whether there is one that it knows. */
-static bool keep_known_in_lists(const chosen *c, const vit_match *match, size_t *unknown) {
+static bool keep_known_in_lists(const vit_chosen *c, const vit_match *match, size_t *unknown) {
     const vit_texts *t = &c->records->target;
     bool knows = false;
     for (size_t i = 0; i < c->count; i++) {
@@ -242,7 +223,8 @@ static bool keep_known_in_lists(const chosen *c, const vit_match *match, size_t 
 
 /* Keeps of the chosen records those of classes that the model knows, and gives them the numbers
  * that these have there. */
-static vit_status keep_known(chosen *c, const vit_match *match, size_t *unknown, vit_error *error) {
+static vit_status keep_known(vit_chosen *c, const vit_match *match, size_t *unknown,
+                             vit_error *error) {
     uint16_t *labels = c->records->labels;
     c->known = vit_alloc(c->count, sizeof *c->known);
     if (!c->known) return vit_fail_memory(error, "pictures", c->count * sizeof *c->known);
@@ -262,7 +244,7 @@ static vit_status keep_known(chosen *c, const vit_match *match, size_t *unknown,
     return VIT_OK;
 }
 
-static vit_status match_classes(chosen *c, vit_evaluation *result, vit_dataset *d,
+static vit_status match_classes(vit_chosen *c, vit_evaluation *result, vit_dataset *d,
                                 const vit_model *m, const vit_evaluate_options *o,
                                 vit_error *error) {
     static const char *const ways[] = {"name", "number", "order"};
@@ -291,7 +273,7 @@ static vit_status match_classes(chosen *c, vit_evaluation *result, vit_dataset *
 }
 
 static vit_status score(vit_score *out, vit_evaluation *result, const vit_model *m,
-                        const vit_dataset *d, const chosen *c, const vit_evaluate_options *o,
+                        const vit_dataset *d, const vit_chosen *c, const vit_evaluate_options *o,
                         vit_error *error) {
     const size_t batch = o->batch > 0 ? o->batch : DEFAULT_BATCH;
     float table[3][256];
@@ -355,7 +337,7 @@ typedef struct all_answers {
 } all_answers;
 
 static vit_status call_all(const all_answers *a, const vit_model *m, const vit_dataset *d,
-                           const chosen *c, const vit_score *s, vit_error *error) {
+                           const vit_chosen *c, const vit_score *s, vit_error *error) {
     char which[400];
     const vit_answers answers = {
         which,          d,   c->records, c->numbers, c->count, m->file.config.classes, s->logits,
@@ -386,7 +368,7 @@ static vit_status compare_ranks(vit_cluster *cluster, const vit_dataset *d, cons
 }
 
 static void set_result(vit_evaluation *result, const vit_model *m, const vit_dataset *d,
-                       const chosen *c, const vit_score *s) {
+                       const vit_chosen *c, const vit_score *s) {
     const bool writes = vit_config_has_decoder(&m->file.config);
     result->images = s->images;
     result->correct = s->correct;
@@ -412,11 +394,11 @@ static const char *const measured[] = {
 };
 VIT_CHECK_ROWS(measured, VIT_SCORING_COUNT);
 
-static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t,
+static vit_status evaluate(const vit_model *m, vit_dataset *d, const vit_training *t,
                            const vit_evaluate_options *o, vit_evaluation *result,
                            const all_answers *all, vit_error *error) {
     const size_t classes = m->file.config.classes;
-    chosen c = {0};
+    vit_chosen c = {0};
     vit_loader loader = {0};
     vit_calibration calibration = {0};
     vit_score s = {.confusion = result->confusion,
@@ -436,7 +418,7 @@ static vit_status evaluate(const vit_model *m, vit_dataset *d, const training *t
                      "it has no accuracy; %s",
                      vit_scoring_name(m->file.scoring), measured[m->file.scoring]);
     if (status == VIT_OK && writes) status = check_text_data(m, d, error);
-    if (status == VIT_OK) status = choose(&c, &loader, t, d, o->split, error);
+    if (status == VIT_OK) status = vit_choose_records(&c, &loader, t, d, o->split, error);
     if (status == VIT_OK && c.count == 0)
         status = vit_fail(error, VIT_ERROR_ARGUMENT, "%s has no pictures to evaluate", d->name);
     if (status == VIT_OK && !writes) status = match_classes(&c, result, d, m, o, error);
@@ -473,11 +455,17 @@ static void note_unreadable(const char *problem, void *user) {
     o->note(text, o->user);
 }
 
-/* Pictures that are not prepared yet, those of a folder, go through the model's own preprocessing.
- */
-static vit_status open_data(vit_dataset *d, const vit_model *m, unsigned part,
-                            const vit_evaluate_options *o, const char *trained_on,
-                            vit_error *error) {
+static const unsigned parts[] = {[VIT_SPLIT_TEST] = VIT_PART_TEST,
+                                 [VIT_SPLIT_TRAIN] = VIT_PART_TRAIN,
+                                 [VIT_SPLIT_VAL] = VIT_PART_VAL};
+
+vit_status vit_evaluate_open(vit_dataset *d, const vit_model *m, const vit_evaluate_options *o,
+                             const char *trained_on, vit_error *error) {
+    if (!o->data && !o->arrays) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data was named");
+    if ((size_t)o->split >= sizeof parts / sizeof *parts)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "split %d, expected test, train or val",
+                        (int)o->split);
+    const unsigned part = parts[o->split];
     const vit_config *c = &m->file.config;
     const vit_preparation preparation = vit_model_preparation(&m->file);
     /* What a training held back depends on copies, and those of the test were left out of it. */
@@ -555,25 +543,18 @@ vit_status vit_evaluate_with(const vit_model *m, const vit_evaluate_options *opt
                              vit_error *error) {
     const all_answers all = {callback, context};
     const size_t classes = m->file.config.classes;
-    static const unsigned parts[] = {[VIT_SPLIT_TEST] = VIT_PART_TEST,
-                                     [VIT_SPLIT_TRAIN] = VIT_PART_TRAIN,
-                                     [VIT_SPLIT_VAL] = VIT_PART_VAL};
     const vit_evaluate_options none = {0}, *o = options ? options : &none;
     vit_dataset data;
-    training before;
+    vit_training before;
     *result = (vit_evaluation){0};
-    if (!o->data && !o->arrays) return vit_fail(error, VIT_ERROR_ARGUMENT, "no data was named");
-    if ((size_t)o->split >= sizeof parts / sizeof *parts)
-        return vit_fail(error, VIT_ERROR_ARGUMENT, "split %d, expected test, train or val",
-                        (int)o->split);
     if (!vit_config_has_head(&m->file.config) && !vit_config_has_decoder(&m->file.config))
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the model is a backbone without a head, nothing in it knows the classes "
                         "of %s: vit-train --init gives it a head, labels in words one to a "
                         "CLIP or SigLIP model",
                         o->data ? o->data : "the pictures");
-    vit_status status = training_of(&before, m, error);
-    if (status == VIT_OK) status = open_data(&data, m, parts[o->split], o, before.checksums, error);
+    vit_status status = vit_model_training(&before, m, error);
+    if (status == VIT_OK) status = vit_evaluate_open(&data, m, o, before.checksums, error);
     if (status == VIT_OK && (o->near_duplicates || callback) && vit_cluster_rank(o->cluster) == 0 &&
         m->file.scoring == VIT_SCORING_SOFTMAX)
         status = list_copies(&data, parts[o->split], o, before.checksums, error);

@@ -293,6 +293,7 @@ static bool write_answer(classifier *c, const vit_answered *a) {
 static void answer(classifier *c, const char *name, const vit_answer *about, size_t place) {
     bool fine = about->error.status == VIT_OK;
     const float *logits = c->logits + place * c->classes;
+    vit_unknown unknown = {0};
     vit_answered a = {.name = name,
                       .failure = fine ? NULL : &about->error,
                       .warning = about->warning,
@@ -309,6 +310,7 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
                       .neighbours = c->neighbours,
                       .coverage = c->settings->sets.coverage,
                       .set = c->set,
+                      .unknown = c->coverage.unknown ? &unknown : NULL,
                       .thresholds = c->coverage.thresholds};
     vit_error failed;
     if (fine && c->among) {
@@ -324,6 +326,11 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
         vit_top_k(c->probabilities, c->classes, c->top, c->best);
         if (c->coverage.rule)
             a.set_count = vit_coverages->set(&c->coverage, c->probabilities, c->set);
+        if (c->coverage.unknown && vit_coverages->test(&c->coverage, c->model, logits, a.features,
+                                                       &unknown, &failed) != VIT_OK) {
+            fine = false;
+            a.failure = &failed;
+        }
     }
     if (fine && vit_photos_put(c->photos, &a, &failed) != VIT_OK) {
         fine = false;
@@ -582,7 +589,8 @@ static const char *contradiction(const settings *s, int pictures) {
     if (s->embed && s->format.given && !writes(s, FORMAT_JSON))
         return "--embed writes JSON, or with --out a .npy file: leave --format out";
     if (s->embed && vit_coverage_asked(&s->sets))
-        return "--coverage, --abstain-below and --answered-right are of answers: leave --embed out";
+        return "--coverage, --abstain-below, --answered-right and --unknown are of answers: leave "
+               "--embed out";
     const char *sets = vit_coverage_contradiction(&s->sets);
     if (sets) return sets;
     return s->logits && writes(s, FORMAT_CSV) ? "--logits are written as text or JSON" : NULL;

@@ -20,7 +20,7 @@ typedef struct settings {
     vit_tag_choice tags;
     const char *data, *class_column, *exclude, *relabel, *predictions, *confusion_csv,
         *confusion_svg, *logits;
-    const char *calibrate;
+    const char *calibrate, *training, *outliers;
     const char *label_issues, *report, *near_duplicates;
     vit_coverage_choice sets;
     int split; /* vit_split */
@@ -87,11 +87,19 @@ static const vit_option options[] = {
      .help = "write the logits, float32 of [pictures][classes];\n"
              "those of --split train can be a teacher's answers,\n"
              "vit-train --teacher FILE.npy"},
-    {.kind = VIT_OPTION_GROUP, .help = "Prediction sets"},
+    {.kind = VIT_OPTION_GROUP, .help = "Prediction sets, out-of-distribution pictures"},
     {VIT_OPTION(TEXT, "calibrate", calibrate, "DATA"),
      .help = "in place of --data: calibrate the model for --coverage\n"
              "with these labelled pictures, which its training has\n"
              "not seen (docs/reliance.md)"},
+    {VIT_OPTION(TEXT, "training", training, "DATA"),
+     .help = "with --calibrate: the data that it was trained on, for\n"
+             "--unknown by features, which are compared with those\n"
+             "of its training part"},
+    {VIT_OPTION(TEXT, "outliers", outliers, "DATA"),
+     .help = "with --calibrate: pictures of no class, by which the\n"
+             "score for --unknown is chosen; with --unknown: those\n"
+             "that ought to be unknown"},
     VIT_COVERAGE_OPTIONS(settings, sets),
     {.kind = VIT_OPTION_GROUP, .help = "Its features, in place of its answers"},
     {VIT_OPTION(COUNT, "knn", knn, "K"),
@@ -423,14 +431,44 @@ static int probe(const settings *s) {
 
 /* ---- calibration ---- */
 
+/* Of outliers, which may be of any class, the test part. */
+static vit_evaluate_options options_of_outliers(const settings *s, predictions *p) {
+    vit_evaluate_options o = options_for(s, s->outliers, p);
+    o.split = VIT_SPLIT_TEST;
+    o.class_column = NULL;
+    return o;
+}
+
+/* Measures --unknown. */
+static int test_unknown(const settings *s) {
+    predictions p = {.settings = s};
+    const vit_evaluate_options data = options_for(s, s->data, &p),
+                               outliers = options_of_outliers(s, &p);
+    const vit_unknown_call call = {.choice = &s->sets,
+                                   .name = s->from.name,
+                                   .data = &data,
+                                   .outliers = s->outliers ? &outliers : NULL,
+                                   .json = s->json};
+    vit_model *model = NULL;
+    vit_error error;
+    if (vit_load_chosen_model(&model, &s->from, s->threads, false, &error) != VIT_OK)
+        return vit_say_error(&command, &error);
+    const int exit_status = vit_coverages->measure_unknown(&command, model, &call);
+    vit_model_free(model);
+    return exit_status;
+}
+
 /* Calibrates the model with --calibrate's pictures. */
 static int calibrate(const settings *s) {
     predictions p = {.settings = s};
     const vit_evaluate_options choice = options_for(s, s->calibrate, &p);
+    const vit_evaluate_options training = options_for(s, s->training, &p),
+                               outliers = options_of_outliers(s, &p);
     vit_error error;
     bool printed;
-    if (vit_coverages->calibrate(&command, &s->sets, &s->from, &choice, s->json, &printed,
-                                 &error) != VIT_OK)
+    if (vit_coverages->calibrate(&command, &s->sets, &s->from, &choice,
+                                 s->training ? &training : NULL, s->outliers ? &outliers : NULL,
+                                 s->json, &printed, &error) != VIT_OK)
         return vit_say_error(&command, &error);
     return printed ? VIT_EXIT_OK : VIT_EXIT_FAILED;
 }
@@ -443,6 +481,12 @@ static const char *contradiction(const settings *s) {
     if (s->data && s->calibrate) return "--data and --calibrate exclude each other";
     if (s->calibrate && (for_one_class(s) || features || vit_coverage_asked(&s->sets)))
         return "--calibrate only calibrates: measure with --data afterwards";
+    if (s->training && !s->calibrate) return "--training is for --calibrate DATA";
+    if (s->outliers && !s->calibrate && s->sets.unknown <= 0)
+        return "--outliers is for --calibrate DATA, or to measure --unknown ALPHA";
+    if (s->sets.unknown > 0 && (for_one_class(s) || features || vit_sets_asked(&s->sets)))
+        return "--unknown ALPHA measures out-of-distribution pictures alone: leave the other "
+               "answers to another call";
     if (s->calibrate && s->split == VIT_SPLIT_TRAIN)
         return "--calibrate needs pictures that the training has not seen, not --split train";
     if (features && vit_coverage_asked(&s->sets))
@@ -470,6 +514,7 @@ int main(int argc, char **argv) {
     const char *wrong = contradiction(&s);
     if (wrong) return vit_say_usage(&command, "%s", wrong);
     if (s.calibrate) return vit_program_end(&command, calibrate(&s));
+    if (s.sets.unknown > 0) return vit_program_end(&command, test_unknown(&s));
     if (s.knn > 0 || s.probe) return vit_program_end(&command, probe(&s));
     vit_model *model = NULL;
     vit_evaluation result = {0};

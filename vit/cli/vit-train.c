@@ -6,6 +6,7 @@
 
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/cli/parts/coverage.h"
 #include "vit/cli/parts/interrupt.h"
 #include "vit/cli/parts/lr_results.h"
 #include "vit/cli/parts/model_list.h"
@@ -204,6 +205,11 @@ static const vit_option options[] = {
                                          "--checkpoint DIR, or in NAME.checkpoint, which an\n"
                                          "interrupted training left beside the model"},
     {.everywhere = true,
+     VIT_FLAG("calibrate", calibrate),
+     .help = "when it ends, calibrate the model for vit-classify\n"
+             "--coverage and --unknown by the validation pictures; a\n"
+             "computed head by leave-one-out (docs/reliance.md)"},
+    {.everywhere = true,
      VIT_FLAG("overwrite", overwrite),
      .help = "replace a model and checkpoints of another training"},
     {.kind = VIT_OPTION_GROUP, .help = "Output"},
@@ -367,6 +373,20 @@ static char *rescue_name(const char *out) {
     return name.text;
 }
 
+/* With --calibrate, by the validation pictures. */
+static int calibrate(const settings *s, const char *out) {
+    const vit_evaluate_options pictures = {.data = s->data,
+                                           .class_column = s->classes.class_column,
+                                           .exclude = s->classes.exclude,
+                                           .relabel = s->classes.relabel,
+                                           .split = VIT_SPLIT_VAL,
+                                           .threads = (int)s->threads,
+                                           .cpu = vit_chosen_cpu()};
+    const bool asked = s->calibrate && s->status == VIT_OK && !s->find_lr;
+    if (!asked || vit_cluster_rank(s->cluster) > 0) return VIT_EXIT_OK;
+    return vit_coverages ? vit_coverages->calibrate_trained(&command, out, &pictures) : VIT_EXIT_OK;
+}
+
 /* *outcome: what the training has reached. */
 static int train(settings *s, const paths *p, vit_log_summary *outcome) {
     vit_error error = {0};
@@ -442,6 +462,7 @@ static int run(settings *s, vit_log_summary *outcome) {
     int exit_status = error.status != VIT_OK ? vit_say_error(&command, &error)
                       : s->find_lr           ? find_lr(s, &p)
                                              : train(s, &p, outcome);
+    if (exit_status == VIT_EXIT_OK) exit_status = calibrate(s, p.out);
     vit_free(p.init);
     vit_free(p.teacher);
     vit_free(p.rescue);

@@ -9,9 +9,17 @@ vit_dots *vit_dots_avx2(void) {
     return dots;
 }
 
+vit_dots_best *vit_dots_best_avx2(void) {
+    return dots_best;
+}
+
 #else
 
 vit_dots *vit_dots_avx2(void) {
+    return NULL;
+}
+
+vit_dots_best *vit_dots_best_avx2(void) {
     return NULL;
 }
 

@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Which pictures of a head that was computed from them. */
+#define LEFT_OUT "all of them, each answered by a head computed without it"
+
 #define BEGINS "{\"vit_calibration\": 1, "
 #define ENDS ", \"sha256\": \""
 enum { DIGITS = 64, FILE_LIMIT = 1 << 28, CLASSES_LIMIT = 1000000 };
@@ -21,11 +24,13 @@ void vit_calibration_free(vit_calibration *c) {
     vit_free(c->data);
     vit_free(c->which);
     vit_free(c->pictures);
+    vit_ood_clear(c);
     vit_free(c);
 }
 
 vit_calibration_info vit_calibration_describe(const vit_calibration *c) {
-    vit_calibration_info info = {c->data, c->which, c->images, c->classes, c->images};
+    vit_calibration_info info = {c->data,    c->which,  c->images,
+                                 c->classes, c->images, strcmp(c->which, LEFT_OUT) == 0};
     for (size_t k = 0; k < c->classes; k++) {
         size_t count = 0;
         for (size_t i = 0; i < c->images; i++) count += c->pictures[i].label == k;
@@ -64,6 +69,8 @@ static vit_status identify(char hex[DIGITS + 1], const vit_model *model, vit_ses
 typedef struct collecting {
     vit_calibration *calibration;
     size_t *order; /* [classes] */
+    double (*ood)[VIT_OOD_COUNT];
+    size_t room;
     vit_status status;
     vit_error *error;
 } collecting;
@@ -72,7 +79,8 @@ static void collect_picture(const vit_evaluated *picture, void *user) {
     collecting *to = user;
     vit_calibration *c = to->calibration;
     if (to->status == VIT_OK &&
-        !VIT_MAKE_ROOM(c->pictures, c->images, c->capacity, "calibration pictures", to->error))
+        (!VIT_MAKE_ROOM(c->pictures, c->images, c->capacity, "calibration pictures", to->error) ||
+         !VIT_MAKE_ROOM(to->ood, c->images, to->room, "scores", to->error)))
         to->status = VIT_ERROR_MEMORY;
     if (to->status != VIT_OK) return;
     vit_scored_picture *next = &c->pictures[c->images++];
@@ -81,11 +89,13 @@ static void collect_picture(const vit_evaluated *picture, void *user) {
     next->confidence = (double)picture->probabilities[picture->answer];
     vit_conformal_scores(next->scores, picture->probabilities, picture->label, to->order,
                          c->classes);
+    vit_ood_scores(to->ood[c->images - 1], picture->logits, picture->probabilities, c->classes);
 }
 
 static vit_status calibrate(vit_calibration *c, const vit_model *model,
                             const vit_evaluate_options *options, vit_error *error) {
-    collecting to = {c, vit_alloc(c->classes, sizeof *to.order), VIT_OK, error};
+    collecting to = {
+        .calibration = c, .order = vit_alloc(c->classes, sizeof *to.order), .error = error};
     const vit_session_options own = {.threads = options->threads,
                                      .cpu = options->cpu,
                                      .precision = options->precision,
@@ -100,15 +110,23 @@ static vit_status calibrate(vit_calibration *c, const vit_model *model,
     if (status == VIT_OK) status = identify(c->answers_sha256, model, session, error);
     vit_session_free(session);
     if (status == VIT_OK) status = vit_evaluate(model, &choice, &result, error);
+    const bool seen = status == VIT_OK && result.seen && options->split != VIT_SPLIT_TRAIN;
+    if (seen) {
+        c->images = 0;
+        to.status = VIT_OK;
+        status = vit_evaluate_left_out(model, &choice, NULL, error);
+    }
     if (status == VIT_OK) {
         c->data = vit_strdup(result.data);
-        c->which = vit_strdup(result.which);
+        c->which = vit_strdup(seen ? LEFT_OUT : result.which);
         status = to.status;
         if (status == VIT_OK && (!c->data || !c->which))
             status = vit_fail_memory(error, "calibration", sizeof result.data);
         vit_evaluation_clear(&result);
     }
+    if (status == VIT_OK) status = vit_ood_keep(c, to.ood, c->images, error);
     vit_free(to.order);
+    vit_free(to.ood);
     return status;
 }
 
@@ -235,6 +253,7 @@ static vit_status read_object(vit_calibration *c, json_t *object, const char *pa
                                 {"lac", VIT_FIELD_OTHER, NULL, NULL},
                                 {"aps", VIT_FIELD_OTHER, NULL, NULL},
                                 {"raps", VIT_FIELD_OTHER, NULL, NULL},
+                                {"ood", VIT_FIELD_OTHER, NULL, NULL},
                                 {"sha256", VIT_FIELD_OTHER, NULL, NULL}};
     const vit_status status = vit_json_read(object, fields, VIT_COUNT(fields), path, error);
     if (status != VIT_OK) return status;
@@ -248,7 +267,8 @@ static vit_status read_object(vit_calibration *c, json_t *object, const char *pa
     c->data = vit_strdup(data);
     c->which = vit_strdup(which);
     if (!c->data || !c->which) return vit_fail_memory(error, "a calibration", strlen(data));
-    return read_pictures(c, object, path, error);
+    const vit_status read = read_pictures(c, object, path, error);
+    return read == VIT_OK ? vit_ood_read(c, json_object_get(object, "ood"), path, error) : read;
 }
 
 static vit_status check_model(const vit_calibration *c, const char *path, const vit_model *model,
@@ -262,6 +282,10 @@ static vit_status check_model(const vit_calibration *c, const char *path, const 
                         "preprocessing or precision; calibrate this one "
                         "(vit-evaluate --calibrate)",
                         path);
+    if (c->typical && c->typical->width != vit_model_describe(model).features)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "%s: its training pictures have %zu features, the model's %zu", path,
+                        c->typical->width, vit_model_describe(model).features);
     return VIT_OK;
 }
 
@@ -327,6 +351,7 @@ vit_status vit_calibration_save(const vit_calibration *c, const char *path, vit_
             vit_json_number(&json, NULL, c->pictures[i].scores[score]);
         vit_json_close(&json, ']');
     }
+    vit_ood_write(&json, c);
     if (json.text.text) vit_sha256_of(hex, json.text.text, json.text.length);
     vit_json_text(&json, "sha256", hex);
     vit_json_close(&json, '}');

@@ -117,21 +117,18 @@ void vit_set_rule_free(vit_set_rule *r) {
 
 /* ---- sets ---- */
 
-/* Classes in the order of their probabilities. By APS and RAPS one is in the set whose score is at
- * most the threshold, and the first one beyond it, with which the sum reaches it. */
+/* Classes in the order of their probabilities. */
 size_t vit_prediction_set(const vit_set_rule *r, const float *probabilities, size_t *set) {
     VIT_ENTRY;
     const bool sums = r->score != VIT_CONFORMAL_LAC;
-    double sum = 0, before = 0;
+    double sum = 0;
     size_t count = 0;
     vit_top_k(probabilities, r->classes, r->classes, set);
     for (size_t i = 0; i < r->classes; i++) {
         const size_t k = set[i];
         sum += (double)probabilities[k];
         const double score = sums ? sum + penalty(r->score, i + 1) : 1 - (double)probabilities[k];
-        const bool reaches = sums && (i == 0 || before < r->thresholds[k]);
-        before = score;
-        if (score <= r->thresholds[k] || reaches) set[count++] = k;
+        if (score <= r->thresholds[k]) set[count++] = k;
     }
     return count;
 }

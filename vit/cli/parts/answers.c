@@ -89,6 +89,16 @@ static void add_coverage(vit_string *text, const vit_answered *a) {
     vit_string_add(text, "%s\n", a->set_count > 0 ? "" : "no class");
 }
 
+/* Whether the picture is like those of the calibration. */
+static void add_unknown(vit_string *text, const vit_answered *a) {
+    char number[32];
+    if (!a->unknown) return;
+    vit_string_add(text,
+                   a->unknown->unknown ? "  unknown: unlike the training pictures, p = %s\n"
+                                       : "  known, p = %s\n",
+                   vit_format_fixed(number, a->unknown->p_value, 4));
+}
+
 bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_first) {
     char number[32];
     vit_string text = {0};
@@ -116,6 +126,7 @@ bool vit_answer_text(const vit_command *command, const vit_answered *a, bool is_
         vit_string_add(&text, "  abstains: no answer is sure enough\n");
     else if (is_below_threshold(a) && !a->thresholds)
         vit_string_add(&text, "  below the confidence threshold\n");
+    add_unknown(&text, a);
     add_coverage(&text, a);
     add_neighbours(&text, a);
     if (a->to) {
@@ -164,6 +175,10 @@ void vit_answer_add_json(vit_json_out *json, const vit_answered *a) {
         if (vit_model_describe(a->model).threshold > 0)
             vit_json_bool(json, "below_threshold", is_below_threshold(a));
         if (a->thresholds) vit_json_bool(json, "abstains", abstains(a));
+        if (a->unknown) {
+            vit_json_number(json, "p_value", a->unknown->p_value);
+            vit_json_bool(json, "unknown", a->unknown->unknown);
+        }
         if (a->coverage > 0) {
             vit_json_number(json, "coverage", a->coverage);
             vit_json_open(json, "set", '[');
@@ -213,8 +228,8 @@ bool vit_answer_csv_head(const vit_command *command, size_t top, const vit_cover
     vit_string_add(&text, "file,label,probability");
     for (size_t i = 2; i <= top; i++) vit_string_add(&text, ",label%zu,probability%zu", i, i);
     const bool thresholds = sets->abstain_below.given || sets->answered_right > 0;
-    vit_string_add(&text, "%s%s,error\n", thresholds ? ",abstains" : "",
-                   sets->coverage > 0 ? ",set" : "");
+    vit_string_add(&text, "%s%s%s,error\n", thresholds ? ",abstains" : "",
+                   sets->coverage > 0 ? ",set" : "", sets->unknown > 0 ? ",p_value,unknown" : "");
     return vit_print(command, &text);
 }
 
@@ -237,6 +252,10 @@ bool vit_answer_csv(const vit_command *command, const vit_answered *a) {
         vit_string_free(&set);
         vit_string_add(&text, ",");
     }
+    if (a->unknown && a->failure) vit_string_add(&text, ",,");
+    if (a->unknown && !a->failure)
+        vit_string_add(&text, "%s,%d,", vit_format_float(number, (float)a->unknown->p_value),
+                       a->unknown->unknown);
     if (a->failure) vit_csv_field(&text, a->failure->message);
     vit_string_add(&text, "\n");
     return vit_print(command, &text);

@@ -25,6 +25,7 @@ typedef struct vit_answered {
     double coverage;   /* of the set below; 0: there is none */
     const size_t *set; /* [set_count] classes, the likeliest first */
     size_t set_count;
+    const vit_unknown *unknown; /* with --unknown; or NULL */
     const double *thresholds; /* [classes], below which the model abstains; or NULL: it does not */
     const char *to;           /* where the picture, or its tags, were brought; or NULL */
 } vit_answered;
@@ -47,8 +48,8 @@ void vit_answer_add_json(vit_json_out *json, const vit_answered *answer);
 void vit_answer_add_neighbours(vit_json_out *json, const vit_few_shot *among,
                                const vit_neighbour *neighbours, size_t count);
 
-/* The heading file,label,probability,label2,probability2,...,abstains,set,error, and a line of it
- * for a picture, as CSV (vit/formats/csv.h). */
+/* The heading file,label,probability,label2,probability2,...,abstains,set,p_value,unknown,error,
+ * and a line of it for a picture, as CSV (vit/formats/csv.h). */
 bool vit_answer_csv_head(const vit_command *command, size_t top, const vit_coverage_choice *sets);
 bool vit_answer_csv(const vit_command *command, const vit_answered *answer);
 

@@ -3,6 +3,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/parts/models.h"
+#include "vit/cli/parts/unknown.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -10,8 +11,8 @@ static double share(size_t part, size_t whole) {
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-static vit_status find_calibration(char **path, const vit_coverage_choice *choice, const char *name,
-                                   vit_error *error) {
+vit_status vit_find_calibration(char **path, const vit_coverage_choice *choice, const char *name,
+                                vit_error *error) {
     vit_string text = {0};
     char *model = NULL;
     *path = NULL;
@@ -53,36 +54,46 @@ static void say_thresholds(const vit_command *command, const vit_coverage_choice
     vit_string_free(&where);
 }
 
-/* What needs the calibration. */
-static vit_status open_calibrated(vit_coverage *out, const vit_command *command,
-                                  const vit_coverage_choice *choice, const char *name,
-                                  const vit_model *model, vit_session *session, vit_error *error) {
-    vit_calibration *calibration = NULL;
-    const vit_set_options options = {.coverage = choice->coverage,
-                                     .score = (vit_conformal_score)choice->score,
-                                     .by_class = choice->by_class};
-    vit_abstain_figures figures;
+vit_status vit_load_calibration(vit_calibration **out, const vit_coverage_choice *choice,
+                                const char *name, const vit_model *model, vit_session *session,
+                                vit_error *error) {
     char *path;
-    vit_status status = find_calibration(&path, choice, name, error);
+    *out = NULL;
+    vit_status status = vit_find_calibration(&path, choice, name, error);
     if (status == VIT_OK && vit_path_look(path) == VIT_PATH_NONE)
         status = vit_fail(error, VIT_ERROR_ARGUMENT,
                           "the model is not calibrated, there is no %s; vit-evaluate --model %s "
                           "--calibrate DATA makes it from labelled pictures that the training has "
                           "not seen",
                           path, name);
-    if (status == VIT_OK) status = vit_calibration_load(&calibration, path, model, session, error);
+    if (status == VIT_OK) status = vit_calibration_load(out, path, model, session, error);
     vit_free(path);
+    return status;
+}
+
+/* What needs the calibration. */
+static vit_status open_calibrated(vit_coverage *out, const vit_command *command,
+                                  const vit_coverage_choice *choice, const char *name,
+                                  const vit_model *model, vit_session *session, vit_error *error) {
+    const vit_set_options options = {.coverage = choice->coverage,
+                                     .score = (vit_conformal_score)choice->score,
+                                     .by_class = choice->by_class};
+    const vit_unknown_options unknown = {.rate = choice->unknown};
+    vit_abstain_figures figures;
+    vit_status status =
+        vit_load_calibration(&out->calibration, choice, name, model, session, error);
     if (status == VIT_OK)
         snprintf(out->calibrated_on, sizeof out->calibrated_on, "%s",
-                 vit_calibration_describe(calibration).data);
+                 vit_calibration_describe(out->calibration).data);
     if (status == VIT_OK && choice->coverage > 0)
-        status = vit_set_rule_new(&out->rule, calibration, &options, error);
+        status = vit_set_rule_new(&out->rule, out->calibration, &options, error);
     if (status == VIT_OK && choice->answered_right > 0) {
-        status = vit_abstain_thresholds(out->thresholds, &figures, calibration,
+        status = vit_abstain_thresholds(out->thresholds, &figures, out->calibration,
                                         choice->answered_right, choice->by_class, error);
         if (status == VIT_OK) say_thresholds(command, choice, out->thresholds, &figures);
     }
-    vit_calibration_free(calibration);
+    if (status == VIT_OK && choice->unknown > 0)
+        status = vit_unknown_rule_new(&out->unknown, out->calibration, &unknown, error);
     return status;
 }
 
@@ -91,17 +102,20 @@ static vit_status open_coverage(vit_coverage *out, const vit_command *command,
                                 const vit_model *model, vit_session *session, vit_error *error) {
     const size_t classes = vit_model_describe(model).classes;
     const bool abstains = choice->abstain_below.given || choice->answered_right > 0;
-    *out = (vit_coverage){.thresholds = abstains ? vit_alloc(classes, sizeof(double)) : NULL};
+    *out = (vit_coverage){.asked = choice->coverage,
+                          .thresholds = abstains ? vit_alloc(classes, sizeof(double)) : NULL};
     if (abstains && !out->thresholds)
         return vit_fail_memory(error, "thresholds", classes * sizeof(double));
     for (size_t k = 0; k < classes && choice->abstain_below.given; k++)
         out->thresholds[k] = choice->abstain_below.value;
-    if (choice->coverage <= 0 && choice->answered_right <= 0) return VIT_OK;
+    if (choice->coverage <= 0 && choice->answered_right <= 0 && choice->unknown <= 0) return VIT_OK;
     return open_calibrated(out, command, choice, name, model, session, error);
 }
 
 static void close_coverage(vit_coverage *c) {
     vit_set_rule_free(c->rule);
+    vit_unknown_rule_free(c->unknown);
+    vit_calibration_free(c->calibration);
     vit_free(c->thresholds);
     *c = (vit_coverage){0};
 }
@@ -122,6 +136,7 @@ static bool print_calibration(const vit_command *command, const vit_calibration 
         vit_json_count(&out, "classes", info.classes);
         vit_json_count(&out, "fewest_of_a_class", info.fewest);
         vit_json_number(&out, "most_coverage", most);
+        vit_ood_json(&out, calibration);
         vit_json_close(&out, '}');
         return vit_print_json(command, &out);
     }
@@ -130,6 +145,7 @@ static bool print_calibration(const vit_command *command, const vit_calibration 
     vit_string_add_visible(&text, info.data, 0);
     vit_string_add(&text, ", %s; enough for a coverage of up to %s %%\n", info.which,
                    vit_format_fixed(percent, 100 * most, 2));
+    vit_ood_text(&text, calibration);
     return vit_print(command, &text);
 }
 
@@ -288,14 +304,18 @@ static size_t set_of(const vit_coverage *c, const float *probabilities, size_t *
 
 static vit_status calibrate(const vit_command *command, const vit_coverage_choice *choice,
                             const vit_model_choice *from, const vit_evaluate_options *options,
-                            bool json, bool *printed, vit_error *error) {
+                            const vit_evaluate_options *training,
+                            const vit_evaluate_options *outliers, bool json, bool *printed,
+                            vit_error *error) {
     vit_model *model = NULL;
     vit_calibration *made = NULL;
     char *path = NULL;
-    vit_status status = find_calibration(&path, choice, from->name, error);
+    vit_status status = vit_find_calibration(&path, choice, from->name, error);
     if (status == VIT_OK)
         status = vit_load_chosen_model(&model, from, (uint64_t)options->threads, false, error);
     if (status == VIT_OK) status = vit_calibration_new(&made, model, options, error);
+    if (status == VIT_OK)
+        status = vit_calibration_compare(made, model, options, training, outliers, error);
     if (status == VIT_OK) status = vit_calibration_save(made, path, error);
     *printed = status == VIT_OK && print_calibration(command, made, path, json);
     vit_calibration_free(made);
@@ -304,10 +324,51 @@ static vit_status calibrate(const vit_command *command, const vit_coverage_choic
     return status;
 }
 
+static int calibrate_trained(const vit_command *command, const char *out,
+                             const vit_evaluate_options *pictures) {
+    static const vit_coverage_choice beside;
+    vit_model *model = NULL;
+    vit_calibration *made = NULL;
+    char *path = NULL;
+    vit_error error;
+    vit_status status = vit_find_calibration(&path, &beside, out, &error);
+    if (status == VIT_OK) status = vit_model_load(&model, out, &error);
+    if (status == VIT_OK) status = vit_calibration_new(&made, model, pictures, &error);
+    if (status == VIT_OK) status = vit_calibration_save(made, path, &error);
+    if (status == VIT_OK) {
+        const vit_calibration_info info = vit_calibration_describe(made);
+        char images[32];
+        vit_say(command, "calibrated by %s pictures, %s: %s", vit_format_count(images, info.images),
+                info.which, path);
+    }
+    vit_calibration_free(made);
+    vit_model_free(model);
+    vit_free(path);
+    return status == VIT_OK ? VIT_EXIT_OK : vit_say_error(command, &error);
+}
+
+static vit_status test(const vit_coverage *c, const vit_model *model, const float *logits,
+                       const float *features, vit_unknown *out, vit_error *error) {
+    return vit_unknown_test(c->unknown, model, logits, features, out, error);
+}
+
+static vit_status open_drift(vit_drift **out, const vit_coverage *c, vit_error *error) {
+    size_t count;
+    const double *scores = vit_calibration_scores(c->calibration, &count);
+    return vit_drift_new(out, scores, count, error);
+}
+
 const vit_coverage_guest vit_coverage_reliance = {.open = open_coverage,
                                                   .free = close_coverage,
                                                   .set = set_of,
                                                   .calibrate = calibrate,
+                                                  .calibrate_trained = calibrate_trained,
+                                                  .test = test,
+                                                  .measure_unknown = vit_measure_unknown,
+                                                  .drift_open = open_drift,
+                                                  .drift_free = vit_drift_free,
+                                                  .drift_add = vit_drift_add,
+                                                  .drift_value = vit_drift_value,
                                                   .counts_new = new_counts,
                                                   .counts_add = add_picture,
                                                   .counts_free = free_counts,

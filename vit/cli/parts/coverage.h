@@ -14,6 +14,7 @@ typedef struct vit_coverage_choice {
     bool by_class;
     vit_optional abstain_below;
     double answered_right; /* 0: not asked for */
+    double unknown;        /* rate of false alarms; 0: not asked for */
 } vit_coverage_choice;
 
 extern const char *const vit_set_scores[]; /* "lac", "aps", "raps", NULL */
@@ -28,7 +29,7 @@ extern const char *const vit_set_scores[]; /* "lac", "aps", "raps", NULL */
          .help = "the model's calibration (default:\nMODEL.calibration, beside it)"},      \
         {VIT_OPTION(CHOICE, "set-score", member.score, "S"),                               \
          .help = "lac: the smallest sets; aps or raps: sizes that\n"                       \
-                 "follow how difficult a picture is, never empty\n"                        \
+                 "follow how difficult a picture is\n"                                     \
                  "(default: lac)",                                                         \
          .choices = vit_set_scores},                                                       \
         {VIT_OPTION(NUMBER, "abstain-below", member.abstain_below, "X"), .optional = true, \
@@ -38,20 +39,30 @@ extern const char *const vit_set_scores[]; /* "lac", "aps", "raps", NULL */
          .help = "it abstains as little as is needed for the share\n"                      \
                  "P of its answers to be right; needs a calibration",                      \
          .max = 1},                                                                        \
+        {VIT_FLAG("by-class", member.by_class),                                            \
+         .help = "--coverage and --answered-right for each class,\nnot only on average"},  \
     {                                                                                      \
-        VIT_FLAG("by-class", member.by_class),                                             \
-            .help = "--coverage and --answered-right for each class,\nnot only on average" \
+        VIT_OPTION(NUMBER, "unknown", member.unknown, "ALPHA"),                            \
+            .help = "out-of-distribution pictures count as unknown, with\n"                \
+                    "this rate of false alarms, such as 0.01; needs a\n"                   \
+                    "calibration",                                                         \
+            .max = 1                                                                       \
     }
 
-/* Whether one of them asks for something. */
+/* Whether one of them asks for something; sets and abstaining, of --coverage and its like, alone.
+ */
 bool vit_coverage_asked(const vit_coverage_choice *choice);
+bool vit_sets_asked(const vit_coverage_choice *choice);
 
 /* A sentence if the options contradict each other, or NULL. */
 const char *vit_coverage_contradiction(const vit_coverage_choice *choice);
 
 /* What the options mean for a model. */
 typedef struct vit_coverage {
-    vit_set_rule *rule;      /* for --coverage; or NULL */
+    vit_set_rule *rule;           /* for --coverage; or NULL */
+    double asked;                 /* that coverage */
+    vit_calibration *calibration; /* for --unknown; or NULL */
+    vit_unknown_rule *unknown;
     double *thresholds;      /* [classes] of --abstain-below or --answered-right; or NULL */
     char calibrated_on[256]; /* the name of the calibration's data; "": none was needed */
 } vit_coverage;
@@ -68,6 +79,15 @@ typedef struct vit_set_counts {
                                              that would be right without */
 } vit_set_counts;
 
+/* vit-evaluate --data DATA --unknown ALPHA [--outliers DATA] */
+typedef struct vit_unknown_call {
+    const vit_coverage_choice *choice;
+    const char *name; /* of the model */
+    const vit_evaluate_options *data;
+    const vit_evaluate_options *outliers; /* or NULL */
+    bool json;
+} vit_unknown_call;
+
 /* What the guest that knows calibrations does; of the list `guests`. */
 typedef struct vit_coverage_guest {
     /* Of the choice; session: of the model. The calibration is the choice's file, or the one beside
@@ -81,10 +101,28 @@ typedef struct vit_coverage_guest {
     /* set: [classes] = the classes of the set, the likeliest first; returns how many. */
     size_t (*set)(const vit_coverage *coverage, const float *probabilities, size_t *set);
     /* Calibrates the model with the pictures of the options, and says which they are and which
-     * coverages they suffice for; *printed: that could be written. */
+     * coverages they suffice for; training, outliers: as for vit_calibration_compare, or NULL;
+     * *printed: that could be written. */
     vit_status (*calibrate)(const vit_command *command, const vit_coverage_choice *choice,
                             const vit_model_choice *from, const vit_evaluate_options *options,
-                            bool json, bool *printed, vit_error *error);
+                            const vit_evaluate_options *training,
+                            const vit_evaluate_options *outliers, bool json, bool *printed,
+                            vit_error *error);
+    /* Calibrates the model that a training has written at `out` by these pictures, into the file
+     * beside it, and says so. Returns the exit status. */
+    int (*calibrate_trained)(const vit_command *command, const char *out,
+                             const vit_evaluate_options *pictures);
+    /* Whether a picture is unknown, where coverage->unknown is set. */
+    vit_status (*test)(const vit_coverage *coverage, const vit_model *model, const float *logits,
+                       const float *features, vit_unknown *out, vit_error *error);
+    /* Measures and prints how many are. Returns the exit status. */
+    int (*measure_unknown)(const vit_command *command, const vit_model *model,
+                           const vit_unknown_call *call);
+    /* Of a server, where coverage->unknown is set: the martingale, and its value after a score. */
+    vit_status (*drift_open)(vit_drift **out, const vit_coverage *coverage, vit_error *error);
+    void (*drift_free)(vit_drift *drift);
+    double (*drift_add)(vit_drift *drift, double score);
+    double (*drift_value)(const vit_drift *drift);
     vit_status (*counts_new)(vit_set_counts *counts, const vit_coverage *coverage, size_t classes,
                              vit_error *error);
     void (*counts_add)(vit_set_counts *counts, const vit_evaluated *picture);
@@ -95,6 +133,14 @@ typedef struct vit_coverage_guest {
     void (*counts_json)(vit_json_out *json, const vit_set_counts *counts, const vit_model *model,
                         const vit_coverage_choice *choice);
 } vit_coverage_guest;
+
+/* Within the guest: *path = the file of a calibration, freed by vit_free; and one that is read for
+ * a model, freed by vit_calibration_free. */
+vit_status vit_find_calibration(char **path, const vit_coverage_choice *choice, const char *name,
+                                vit_error *error);
+vit_status vit_load_calibration(vit_calibration **out, const vit_coverage_choice *choice,
+                                const char *name, const vit_model *model, vit_session *session,
+                                vit_error *error);
 
 extern const vit_coverage_guest *const vit_coverages; /* NULL: there is none */
 

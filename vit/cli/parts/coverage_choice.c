@@ -4,12 +4,17 @@
 const char *const vit_set_scores[] = {"lac", "aps", "raps", NULL};
 VIT_CHECK_ROWS(vit_set_scores, VIT_CONFORMAL_COUNT + 1);
 
-bool vit_coverage_asked(const vit_coverage_choice *c) {
+bool vit_sets_asked(const vit_coverage_choice *c) {
     return c->coverage > 0 || c->abstain_below.given || c->answered_right > 0;
+}
+
+bool vit_coverage_asked(const vit_coverage_choice *c) {
+    return vit_sets_asked(c) || c->unknown > 0;
 }
 
 const char *vit_coverage_contradiction(const vit_coverage_choice *c) {
     if (c->coverage >= 1) return "--coverage is below 1: a set of all classes would hold it always";
+    if (c->unknown >= 1) return "--unknown is below 1: a share of false alarms, such as 0.01";
     if (c->abstain_below.given && c->answered_right > 0)
         return "--abstain-below and --answered-right exclude each other";
     if (c->by_class && c->coverage <= 0 && c->answered_right <= 0)

@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
-#include "vit/few_shot.h"
 #include "vit/formats/csv.h"
-#include "vit/formats/json.h"
 
 static const char issues_head[] =
     "file,index,label,likely_label,self_confidence,normalized_margin\n";
@@ -41,44 +39,28 @@ static void free_answers(vit_kept_answers *a) {
 
 /* ---- pictures that the head was computed from ---- */
 
-/* How the model's head was computed, as its recipe says. */
-static vit_few_shot_options options_of(const vit_model *model, const vit_evaluate_options *o) {
-    json_t *recipe = json_loads(vit_model_describe(model).recipe, 0, NULL);
-    const char *head = json_string_value(json_object_get(recipe, "head"));
-    const json_int_t views = json_integer_value(json_object_get(recipe, "views"));
-    const vit_few_shot_options options = {
-        .head = head && strcmp(head, "logistic") == 0 ? "logistic" : "ridge",
-        .balance = json_is_true(json_object_get(recipe, "balance")),
-        .views = views > 0 ? (size_t)views : 1,
-        .no_curve = true,
-        .class_column = o->class_column,
-        .exclude = o->exclude,
-        .relabel = o->relabel,
-        .tag_branch = o->tag_branch,
-        .threads = o->threads,
-        .cpu = o->cpu,
-        .precision = o->precision,
-        .bf16 = o->bf16};
-    json_decref(recipe);
-    return options;
-}
+/* Takes the answers in place of those that are kept. */
+typedef struct replacing {
+    vit_kept_answers *kept;
+    size_t next;
+    bool differs; /* the pictures are not those that are kept */
+} replacing;
 
-/* Whether the teaching has the same pictures and classes, in the same order. */
-static bool has_same(const vit_kept_answers *a, const vit_few_shot *t, const vit_model *model) {
-    if (vit_few_shot_count(t) != a->count || vit_few_shot_classes(t) != a->classes) return false;
-    for (size_t k = 0; k < a->classes; k++)
-        if (strcmp(vit_few_shot_class(t, k), vit_model_label(model, k)) != 0) return false;
-    for (size_t i = 0; i < a->count; i++) {
-        const vit_few_shot_picture lesson = vit_few_shot_at(t, i);
-        const char *file = a->pictures[i].file;
-        if (lesson.label != a->pictures[i].label ||
-            (file && lesson.name && strcmp(lesson.name, file) != 0))
-            return false;
+static void replace_answer(const vit_evaluated *picture, void *user) {
+    replacing *r = user;
+    vit_kept_answers *a = r->kept;
+    if (r->next >= a->count) {
+        r->differs = true;
+        return;
     }
-    return true;
+    const vit_kept_answer *kept = &a->pictures[r->next];
+    r->differs = r->differs || picture->label != kept->label ||
+                 (kept->file && picture->file && strcmp(picture->file, kept->file) != 0);
+    memcpy(a->probabilities + r->next++ * a->classes, picture->probabilities,
+           a->classes * sizeof *a->probabilities);
 }
 
-static void note_left_out(const vit_few_shot_result *l, const vit_evaluate_options *options) {
+static void note_left_out(const vit_left_out *l, const vit_evaluate_options *options) {
     char text[400], right[32], low[32], high[32];
     snprintf(text, sizeof text,
              "the model's head was computed from these pictures: for label issues each is answered "
@@ -91,22 +73,21 @@ static void note_left_out(const vit_few_shot_result *l, const vit_evaluate_optio
 
 static vit_status leave_out(vit_kept_answers *a, const vit_model *model,
                             const vit_evaluate_options *options, vit_error *error) {
-    const vit_few_shot_options how = options_of(model, options);
-    vit_few_shot *t = NULL;
-    vit_few_shot_result learnt;
-    vit_status status = vit_few_shot_new(&t, model, &how, error);
-    if (status == VIT_OK) status = vit_few_shot_add_data(t, options->data, NULL, NULL, NULL, error);
-    if (status == VIT_OK && !has_same(a, t, model))
-        status = vit_fail(error, VIT_ERROR_MISMATCH,
-                          "the pictures of %s are not those, or not in the order, that the head "
-                          "was computed from: compute it again (vit-train --head %s)",
-                          options->data, how.head);
-    if (status == VIT_OK) status = vit_few_shot_learn(t, &learnt, error);
-    for (size_t i = 0; i < a->count && status == VIT_OK; i++)
-        status = vit_few_shot_left_out(t, i, a->probabilities + i * a->classes, error);
-    if (status == VIT_OK) note_left_out(&learnt, options);
-    vit_few_shot_free(t);
-    return status;
+    replacing r = {a, 0, false};
+    vit_evaluate_options choice = *options;
+    vit_left_out left_out;
+    choice.picture = replace_answer;
+    choice.user = &r;
+    choice.note = NULL;
+    const vit_status status = vit_evaluate_left_out(model, &choice, &left_out, error);
+    if (status != VIT_OK) return status;
+    if (r.differs || r.next != a->count)
+        return vit_fail(error, VIT_ERROR_MISMATCH,
+                        "the pictures of %s are not those, or not in the order, that the head was "
+                        "computed from: compute it again (vit-train --head)",
+                        options->data);
+    note_left_out(&left_out, options);
+    return VIT_OK;
 }
 
 /* ---- label issues ---- */

@@ -1,6 +1,7 @@
 /* vit-train --head: a head that is computed from features, in place of a training. */
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/cli/parts/coverage.h"
 #include "vit/cli/parts/few_shot.h"
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/train_settings.h"
@@ -26,6 +27,7 @@ static int train_head(const vit_command *command, const vit_train_settings *s) {
     const char *wrong = s->lessons ? lessons_fault(s) : NULL;
     vit_error error;
     char *init = NULL;
+    if (s->calibrate && !s->data) wrong = "--calibrate is for --data: lessons are kept without it";
     if (wrong) return vit_say_usage(command, "%s", wrong);
     if (!s->init)
         return vit_say_usage(command, "--head: --init MODEL, whose features it reads, is missing");
@@ -59,7 +61,15 @@ static int train_head(const vit_command *command, const vit_train_settings *s) {
                                     .relabel = s->relabel,
                                     .add = s->add,
                                     .refers = s->backbone == BACKBONE_REFERENCE};
-    const int exit_status = out ? vit_few_shot_make(command, &call) : VIT_EXIT_FAILED;
+    const vit_evaluate_options pictures = {.data = s->data,
+                                           .class_column = s->classes.class_column,
+                                           .exclude = s->classes.exclude,
+                                           .relabel = s->classes.relabel,
+                                           .threads = (int)s->threads,
+                                           .cpu = vit_chosen_cpu()};
+    int exit_status = out ? vit_few_shot_make(command, &call) : VIT_EXIT_FAILED;
+    if (exit_status == VIT_EXIT_OK && s->calibrate && vit_coverages)
+        exit_status = vit_coverages->calibrate_trained(command, out, &pictures);
     vit_free(init);
     vit_free(out);
     return exit_status;

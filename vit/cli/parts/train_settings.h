@@ -25,7 +25,8 @@ typedef struct vit_train_settings {
     char **argv;          /* and the command line, [argc] */
     size_t argc;
     bool given[64]; /* by row of the options */
-    bool shard_optimizer, resume, activation_checkpointing, json, list_presets, overwrite;
+    bool shard_optimizer, resume, activation_checkpointing, json, list_presets, overwrite,
+        calibrate;
 } vit_train_settings;
 
 enum { KEEP_LAST, KEEP_BEST };

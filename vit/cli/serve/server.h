@@ -35,6 +35,7 @@ typedef struct serve_server {
     size_t pictures;    /* pictures of a request, */
     size_t bodies;      /* bytes of all requests that are held at a time */
     atomic_size_t held; /* those bytes, now */
+    bool tests;         /* --unknown: features are computed for it */
     size_t top;         /* classes of an answer, unless the request says how many */
     double timeout;     /* seconds for a request to arrive, and for its answer to be read */
     serve_indexed *index; /* of the pictures that are searched; NULL: none */

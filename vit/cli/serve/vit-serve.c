@@ -7,7 +7,7 @@
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/cli/parts/program.h"
+#include "vit/cli/parts/coverage.h"
 #include "vit/cli/serve/access_log.h"
 #include "vit/cli/serve/http.h"
 #include "vit/cli/serve/net/check.h"
@@ -21,6 +21,7 @@ VIT_CHECK_ROWS(logs, SERVE_LOG_COUNT + 1);
 typedef struct settings {
     vit_option_list models, hosts, origins, proxies;
     vit_model_choice from; /* how models are opened */
+    vit_coverage_choice sets;
     const char *host, *key_file, *index, *check;
     uint64_t port, top, threads;
     bool teach;
@@ -69,6 +70,7 @@ static const vit_option options[] = {
              "its X-Forwarded-For; may be given several times"},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
     LIMIT(top, "top", 1e6, "the N likeliest classes (default: 3)"),
+    VIT_COVERAGE_OPTIONS(settings, sets),
     {VIT_FLAG("teach", teach), .help = "let people teach classes of their own by pictures, in\n"
                                        "the page and at /v1/teach: at most 16 teachings of 2000\n"
                                        "pictures, kept in memory alone (docs/server.md)"},
@@ -196,6 +198,7 @@ static void set_limits(serve_server *server, const settings *s) {
     server->pixels = (size_t)s->pixels;
     server->pictures = (size_t)s->pictures;
     server->top = (size_t)s->top;
+    server->tests = s->sets.unknown > 0;
     server->timeout = s->timeout;
     server->log = (serve_log)s->log;
     server->started = vit_clock();
@@ -242,6 +245,8 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
                                          .templates = &s->from.templates,
                                          .exif_orientation =
                                              (vit_orientation)s->from.exif_orientation,
+                                         .command = &command,
+                                         .sets = &s->sets,
                                          .threads = (int)s->threads,
                                          .cpu = vit_chosen_cpu(),
                                          .precision = vit_chosen_precision(&s->from),
@@ -401,6 +406,10 @@ int main(int argc, char **argv) {
     vit_error error;
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
+    const char *wrong = vit_coverage_contradiction(&s.sets);
+    if (!wrong && s.sets.calibration && s.models.count != 1)
+        wrong = "--calibration FILE is of one --model; others have theirs beside them";
+    if (wrong) return vit_say_usage(&command, "%s", wrong);
     const sigset_t signals = hold_signals();
     if (s.keep_teachings && !s.teach)
         return vit_say_usage(&command, "--keep-teachings is for --teach");

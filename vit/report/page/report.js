@@ -114,8 +114,28 @@ function issues(i) {
   $('#issues .help').append(` ${count(i.count)} of ${count(D.answers.count)}` +
     (i.pictures.length < i.count ? `; here are the ${i.pictures.length} likeliest, the table has all.`
       : '.'));
+  const selects = i.pictures.map((p, k) => D.pictures[p].file ? make('select',
+    {'aria-label': 'what is right'}, ...[['', 'keep the label'], [label(i.likely[k]), 'relabel'],
+      ['out', 'leave out']].map(([value, text]) => make('option', {value}, text))) : '');
   $('#issues .pictures').append(...i.pictures.map((p, k) => picture(p, make('figcaption', {},
-    `labelled ${brief(D.pictures[p].truth)}, `, make('s', {}, `likely ${brief(i.likely[k])}`)))));
+    `labelled ${brief(D.pictures[p].truth)}, `, make('s', {}, `likely ${brief(i.likely[k])}`),
+    selects[k]))));
+  if (selects.some(x => x)) corrections(i, selects);
+}
+
+// What was chosen, as a list for vit-train --relabel: picture,label; no label leaves it out.
+function corrections(i, selects) {
+  const cell = text => /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+  const save = make('button', {type: 'button'}, 'Save the list');
+  save.addEventListener('click', () => {
+    const lines = i.pictures.flatMap((p, k) => !selects[k] || selects[k].selectedIndex < 1 ? [] :
+      [`${cell(D.pictures[p].file)},${selects[k].selectedIndex > 1 ? '' : cell(selects[k].value)}\n`]);
+    const link = make('a', {download: 'corrections.csv', href: URL.createObjectURL(
+      new Blob(['picture,label\n', ...lines], {type: 'text/csv'}))});
+    link.click();
+  });
+  $('#issues').append(make('p', {class: 'help'}, save, ' corrections.csv: those that you relabel or ' +
+    'leave out, for vit-train --data DATA --relabel corrections.csv. Nothing of yours is moved.'));
 }
 
 function copies(c) {

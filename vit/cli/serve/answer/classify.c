@@ -12,14 +12,15 @@ static bool allocate(serve_answers *a, size_t count, bool features, serve_reply 
     a->features = features ? vit_alloc(count, width * sizeof *a->features) : NULL;
     a->probabilities = vit_alloc(classes, sizeof *a->probabilities);
     a->best = vit_alloc(classes, sizeof *a->best);
-    const bool fine =
-        a->answers && a->logits && a->probabilities && a->best && (!features || a->features);
+    a->set = vit_alloc(classes, sizeof *a->set);
+    const bool fine = a->answers && a->logits && a->probabilities && a->best && a->set &&
+                      (!features || a->features);
     return fine || serve_fail(reply, 503, "no memory for the answer: try again later");
 }
 
 void serve_answers_free(serve_answers *a, serve_server *server) {
     serve_model_release(server->models, a->model);
-    void *const arrays[] = {a->answers, a->logits, a->features, a->probabilities, a->best};
+    void *const arrays[] = {a->answers, a->logits, a->features, a->probabilities, a->best, a->set};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) vit_free(arrays[i]);
     *a = (serve_answers){0};
 }

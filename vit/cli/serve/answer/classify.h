@@ -13,7 +13,7 @@ typedef struct serve_answers {
     float *logits;        /* [count][classes]; not set for a picture that failed */
     float *features;      /* [count][features], or NULL */
     float *probabilities; /* [classes], scratch for the handler */
-    size_t *best;         /* [classes], scratch for the handler */
+    size_t *best, *set;   /* [classes], scratch for the handler */
 } serve_answers;
 
 /* Prepares a picture on this thread, within the server's gate. pixels, values: [model->pixels], as

@@ -70,7 +70,8 @@ static void write_answers(serve_answers *a, const serve_pictures *named, const a
 static void answer(serve_request *request, serve_pictures *sent, const answer_form *form,
                    serve_reply *reply) {
     serve_answers a;
-    if (serve_answer_pictures(&a, request, request->model, sent, false, reply)) {
+    const bool tests = request->server->tests;
+    if (serve_answer_pictures(&a, request, request->model, sent, tests, reply)) {
         if (has_classes(&a, reply)) write_answers(&a, sent, form, reply);
         serve_answers_free(&a, request->server);
     }
@@ -81,7 +82,7 @@ static void answer(serve_request *request, serve_pictures *sent, const answer_fo
 static void answer_tensor(serve_request *request, const serve_tensor *tensor, serve_model *model,
                           const answer_form *form, serve_reply *reply) {
     serve_answers a;
-    if (!serve_answer_tensor(&a, request, tensor, model, false, reply)) return;
+    if (!serve_answer_tensor(&a, request, tensor, model, request->server->tests, reply)) return;
     if (has_classes(&a, reply)) write_answers(&a, NULL, form, reply);
     serve_answers_free(&a, request->server);
 }
@@ -113,20 +114,41 @@ static bool read_json_flag(bool *flag, const json_t *parameters, const char *key
 
 /* ---- TorchServe, and KServe's V1 protocol ---- */
 
+/* What the model's calibration says of a picture that was ranked. */
+static void rely(vit_answered *answered, serve_answers *a, size_t i, vit_unknown *unknown,
+                 vit_error *failed) {
+    serve_model *m = a->model;
+    const vit_coverage *c = &m->reliance.coverage;
+    answered->thresholds = c->thresholds;
+    if (c->rule) {
+        answered->coverage = c->asked;
+        answered->set = a->set;
+        answered->set_count = vit_coverages->set(c, a->probabilities, a->set);
+    }
+    if (!c->unknown || !a->features) return;
+    answered->unknown = unknown;
+    if (serve_reliance_test(&m->reliance, m->name, m->model, a->logits + i * m->info.classes,
+                            a->features + i * m->info.features, unknown, failed) != VIT_OK)
+        answered->failure = failed;
+}
+
 /* The object that vit-classify --json prints. */
 static void add_object(vit_json_out *json, serve_answers *a, size_t i, const char *name,
                        const answer_form *form) {
     const bool fine = a->answers[i].error.status == VIT_OK;
     const size_t classes = a->model->info.classes;
-    const vit_answered answered = {.name = name,
-                                   .failure = fine ? NULL : &a->answers[i].error,
-                                   .warning = a->answers[i].warning,
-                                   .model = a->model->model,
-                                   .probabilities = a->probabilities,
-                                   .logits = form->logits ? a->logits + i * classes : NULL,
-                                   .classes = classes,
-                                   .top = fine ? rank(a, i, form->top, VIT_SCORING_COUNT) : 0,
-                                   .best = a->best};
+    vit_unknown unknown;
+    vit_error failed;
+    vit_answered answered = {.name = name,
+                             .failure = fine ? NULL : &a->answers[i].error,
+                             .warning = a->answers[i].warning,
+                             .model = a->model->model,
+                             .probabilities = a->probabilities,
+                             .logits = form->logits ? a->logits + i * classes : NULL,
+                             .classes = classes,
+                             .top = fine ? rank(a, i, form->top, VIT_SCORING_COUNT) : 0,
+                             .best = a->best};
+    if (fine) rely(&answered, a, i, &unknown, &failed);
     vit_answer_add_json(json, &answered);
 }
 

@@ -29,6 +29,7 @@ static void close_model(serve_model *m) {
     vit_session_free(m->alone);
     vit_embedder_free(m->words);
     pthread_mutex_destroy(&m->words_lock);
+    serve_reliance_close(&m->reliance);
     vit_model_free(m->model);
     vit_free(m);
 }
@@ -71,6 +72,7 @@ static vit_status open_model(serve_model **out, const serve_models *models, size
     serve_model *m = vit_alloc(1, sizeof *m);
     if (!m) return vit_fail_memory(error, "a model", sizeof *m);
     pthread_mutex_init(&m->words_lock, NULL);
+    pthread_mutex_init(&m->reliance.lock, NULL);
     const size_t missing = serve_missing_pages();
     const entry *e = &models->entries[place];
     const serve_shipped *s = e->shipped;
@@ -88,10 +90,14 @@ static vit_status open_model(serve_model **out, const serve_models *models, size
         m->pixels = m->info.height * m->info.width * m->info.channels;
         m->users = 1;
         open_words(m, e->path, o);
-        *out = m;
-        if (serve_missing_pages() == missing) return VIT_OK;
-        *out = NULL;
-        status = vit_fail(error, VIT_ERROR_IO, "its file became shorter while it was read");
+        status = serve_reliance_open(&m->reliance, o->command, o->sets, e->name, e->path,
+                                     o->named->count > 0, m->model, m->alone, error);
+        if (status == VIT_OK && serve_missing_pages() != missing)
+            status = vit_fail(error, VIT_ERROR_IO, "its file became shorter while it was read");
+        if (status == VIT_OK) {
+            *out = m;
+            return VIT_OK;
+        }
     }
     if (m->model) vit_fail_prefix(error, status, e->name); /* else the message names the file */
     close_model(m);

@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "vit/cli/parts/options.h"
+#include "vit/cli/serve/work/reliance.h"
 #include "vit/zero_shot.h"
 
 /* A model that was read. Only the queue's thread computes with its sessions; any thread may call
@@ -25,6 +26,7 @@ typedef struct serve_model {
     vit_embedder *words; /* its text encoder, used under words_lock; NULL: no_words says why */
     pthread_mutex_t words_lock;
     vit_error no_words;
+    serve_reliance reliance;
 } serve_model;
 
 typedef struct serve_models serve_models;
@@ -34,6 +36,8 @@ typedef struct serve_models_options {
     const char *labels;           /* as in vit_model_options, of models with a text encoder */
     const vit_option_list *templates;
     vit_orientation exif_orientation;
+    const vit_command *command;
+    const vit_coverage_choice *sets; /* of models that are calibrated */
     int threads;
     const char *cpu;
     vit_precision precision;
