@@ -46,7 +46,7 @@ run 1 "" "at least 9999 calibration pictures" \
     vit-classify --model m.safetensors --unknown 0.0001 "$picture"
 run 2 "" "is below 1" vit-classify --unknown 1 "$picture"
 run 2 "" "is for --calibrate" vit-evaluate --model m.safetensors --data digits --training digits
-run 0 "false alarms of 5 %" "" vit-evaluate --model m.safetensors --data digits --unknown 0.05
+run 0 "false alarms of 5 %" "says nothing of others" vit-evaluate --model m.safetensors --data digits --unknown 0.05
 vit-train --data digits --steps 61 --batch 64 --out other.safetensors >/dev/null 2>&1
 run 1 "" "answers otherwise" \
     vit-classify --model other.safetensors --calibration m.calibration --coverage 0.9 "$picture"

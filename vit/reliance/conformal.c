@@ -41,7 +41,8 @@ void vit_conformal_scores(double scores[VIT_CONFORMAL_COUNT], const float *proba
 #define ROUNDING 1e-9
 
 size_t vit_conformal_needs(double coverage) {
-    return (size_t)ceil(coverage / (1 - coverage) - ROUNDING);
+    const double needed = coverage / (1 - coverage);
+    return (size_t)ceil(needed - ROUNDING * (1 + needed));
 }
 
 double vit_conformal_quantile(double *values, size_t n, double coverage) {
