@@ -29,14 +29,14 @@ VIT_API vit_status vit_embed_tokens(vit_session *session, const vit_picture *pic
                                     float *tokens, vit_answer *answers, vit_error *error);
 
 /* A picture of data; valid during the callback. */
-typedef struct vit_embedded {
+typedef struct vit_embedded_picture {
     const char *file;           /* path; NULL: the pictures are not in files of their own */
     size_t index;               /* its place in its part of the data */
     size_t label, class_number; /* the model's class of the same name, SIZE_MAX: there is none; and
                                    the data's */
     const float *logits, *features; /* [classes], [features of vit_model_info] */
-} vit_embedded;
-typedef void vit_embedded_callback(const vit_embedded *picture, void *user);
+} vit_embedded_picture;
+typedef void vit_embedded_callback(const vit_embedded_picture *picture, void *user);
 
 /* What was read. */
 typedef struct vit_embedded_data {

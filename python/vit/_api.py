@@ -557,7 +557,7 @@ class vit_text_answer(Structure):
     ]
 
 
-class vit_embedded(Structure):
+class vit_embedded_picture(Structure):
     _fields_ = [
         ("file", c_char_p),
         ("index", c_size_t),
@@ -568,7 +568,7 @@ class vit_embedded(Structure):
     ]
 
 
-vit_embedded_callback = CFUNCTYPE(None, POINTER(vit_embedded), c_void_p)
+vit_embedded_callback = CFUNCTYPE(None, POINTER(vit_embedded_picture), c_void_p)
 
 
 class vit_embedded_data(Structure):

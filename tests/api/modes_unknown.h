@@ -6,7 +6,7 @@
 
 static const vit_unknown_options half_unknown = {.rate = .5};
 
-static void add_embedded(const vit_embedded *picture, void *user) {
+static void add_embedded(const vit_embedded_picture *picture, void *user) {
     (void)user;
     add_number((double)picture->label);
     add(picture->logits, vit_model_describe(model).classes * sizeof(float));

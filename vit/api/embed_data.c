@@ -77,12 +77,12 @@ static void call_back(const called *to, const embedding *e, size_t i, const floa
     const size_t number = number_of(e->chosen, i);
     const size_t class_number = e->chosen->records->labels[number];
     const size_t label = to->match->to ? to->match->to[class_number] : SIZE_MAX;
-    const vit_embedded picture = {vit_record_file(e->chosen->records, number),
-                                  number,
-                                  label < e->model->file.config.classes ? label : SIZE_MAX,
-                                  class_number,
-                                  logits,
-                                  features};
+    const vit_embedded_picture picture = {vit_record_file(e->chosen->records, number),
+                                          number,
+                                          label < e->model->file.config.classes ? label : SIZE_MAX,
+                                          class_number,
+                                          logits,
+                                          features};
     to->callback(&picture, to->user);
 }
 

@@ -94,7 +94,7 @@ typedef struct gathering {
     vit_error *error;
 } gathering;
 
-static void gather_picture(const vit_embedded *picture, void *user) {
+static void gather_picture(const vit_embedded_picture *picture, void *user) {
     gathering *g = user;
     if (g->status != VIT_OK || (g->known_only && picture->label == SIZE_MAX)) return;
     g->features = vit_make_room(g->features, g->count, &g->feature_room,
@@ -164,7 +164,7 @@ typedef struct training {
     const gathering *besides; /* pictures that are left out, if they are in the training, too */
 } training;
 
-static void gather_training(const vit_embedded *picture, void *user) {
+static void gather_training(const vit_embedded_picture *picture, void *user) {
     training *t = user;
     const gathering *g = t->besides;
     const size_t size = g->width * sizeof *g->features;

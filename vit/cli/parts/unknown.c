@@ -80,7 +80,7 @@ typedef struct tested {
     vit_error *error;
 } tested;
 
-static void test_picture(const vit_embedded *picture, void *user) {
+static void test_picture(const vit_embedded_picture *picture, void *user) {
     tested *t = user;
     vit_unknown answer;
     if (t->status == VIT_OK)
