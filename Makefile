@@ -164,8 +164,9 @@ PROG_SRC = $(filter-out $(LEFT_OUT),$(sort $(wildcard vit/cli/vit-*.c vit/cli/be
   $(if $(filter yes,$(SERVE)),vit/cli/serve/vit-serve.c)))
 CLI_SRC  = $(filter-out $(PROG_SRC) $(LEFT_OUT),$(sort $(wildcard vit/cli/parts/*.c)))
 CLASSIFY = $(sort $(wildcard vit/cli/photos/*.c vit/cli/stream/*.c))
-BENCH    = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/bench/*.c)))
-SERVE_SRC = $(filter-out $(PROG_SRC),$(sort $(wildcard vit/cli/serve/*.c vit/cli/serve/*/*.c)))
+BENCH    = $(filter-out $(PROG_SRC) $(LEFT_OUT),$(sort $(wildcard vit/cli/bench/*.c)))
+SERVE_SRC = $(filter-out $(PROG_SRC) $(LEFT_OUT),$(sort \
+  $(wildcard vit/cli/serve/*.c vit/cli/serve/*/*.c)))
 SERVE_PARTS = serve_page_html serve_page_css serve_page_js serve_search_html serve_search_js \
   serve_page_teach_js serve_models
 # The programs are one file, vit, and links to it: it is each of them by the name that it is called
@@ -175,8 +176,15 @@ ONE     ?= $(if $(WASM),,most)
 ONE_SRC  = $(if $(ONE),$(if $(filter all,$(ONE)),$(PROG_SRC),$(filter-out %/vit-serve.c,$(PROG_SRC))))
 # The models that vit-serve has in itself; in one file for all it finds them beside it.
 SHIPPED  = $(if $(filter all,$(ONE)),,$(sort $(wildcard models/*.safetensors)))
-TEST_SRC = $(sort $(wildcard tests/*/test_*.c))
-HELP_SRC = $(filter-out $(TEST_SRC),$(sort $(wildcard tests/support/*.c)))
+# Those that need no guest, for a build that has not all of them.
+CORE_TESTS = $(patsubst %,tests/%.c,base/test_base_arena base/test_base_math base/test_base_random \
+  base/test_base_text base/test_base_writer formats/test_gzip formats/test_sha256 formats/test_npy \
+  kernels/test_kernels ops/test_gemm ops/test_attention ops/test_operators model/test_config \
+  model/test_parameters model/test_network train/test_train train/test_augment \
+  datasets/test_digits image/test_jpeg_stb image/test_image_resize)
+ALL_TESTS = $(sort $(wildcard tests/*/test_*.c))
+TEST_SRC = $(if $(ABSENT),$(CORE_TESTS),$(ALL_TESTS))
+HELP_SRC = $(filter-out $(ALL_TESTS),$(sort $(wildcard tests/support/*.c)))
 
 EMBEDDED = $(filter-out $(ABSENT_DATA),presets measured pytorch_model timm_models \
   hugging_face_models imagenet synsets templates entities explain_page_html report_html \
@@ -192,7 +200,8 @@ EXE      = $(if $(filter windows,$(SYSTEM)),.exe)
 FILES    = $(filter-out $(LINKS),$(PROGRAMS)) $(if $(ONE),$(BUILD)/bin/vit$(EXE))
 COMPLETE = $(foreach shell,bash zsh fish,$(PROGRAMS:$(BUILD)/bin/%=$(BUILD)/completions/%.$(shell)))
 MAN      = $(patsubst $(BUILD)/bin/%,$(BUILD)/man/%.1,$(PROGRAMS))
-EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
+EXAMPLES = $(if $(ABSENT),,$(EXAMPLE_BIN))
+EXAMPLE_BIN = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
 .PHONY: static wasm wasm-programs web lecture all programs test tests bench lint analyse debug \
@@ -478,7 +487,7 @@ $(COMPLETE): $(BUILD)/completions/%: scripts/completion $(PROGRAMS)
 	$(EMULATOR) $(BUILD)/bin/$(basename $*) --help | \
 	  scripts/completion $(patsubst .%,%,$(suffix $*)) $(basename $*) > $@
 
-$(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(BUILD)/lib/libvit.a
+$(EXAMPLE_BIN): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(SECTIONS) $(LIBS) $(shell pkg-config --libs stb)
 
@@ -494,7 +503,8 @@ $(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(HELP_SRC)) $(CLI
 # Tests and programs with the kernels of AVX-512 and AMX, whose instructions are emulated
 # (tests/support/amx.h), for x86 processors that have AVX2: what is linked first takes the place of
 # the library's. Unrolled and optimised, such kernels would take minutes to compile.
-EMULATED_TESTS = $(if $(X86),$(addprefix $(BUILD)/emulated/,test_bf16 test_attention_bf16 \
+EMULATED_TESTS = $(if $(ABSENT),,$(EMULATED_BIN))
+EMULATED_BIN = $(if $(X86),$(addprefix $(BUILD)/emulated/,test_bf16 test_attention_bf16 \
   test_int8 tiles vit-train))
 EMULATED_OBJ = $(patsubst %,$(BUILD)/obj/emulated/kernels_%.o,avx512 avx512bf16 int8_avx512 \
   int8_avx512vnni bf16_amx int8_amx) $(BUILD)/obj/tests/emulated/cpu.o
@@ -526,7 +536,7 @@ $(BUILD)/share/vit/models:
 	ln -s $(CURDIR)/models $@
 
 test: all tests $(if $(filter build,$(BUILD)),,$(BUILD)/share/vit/models)
-	BUILD=$(BUILD) tests/run
+	BUILD=$(BUILD) tests/run $(if $(ABSENT),$(notdir $(CORE_TESTS:.c=)))
 
 bench: all
 	$(BUILD)/bin/vit-bench train --preset mnist

@@ -3,16 +3,20 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool has_row(const vit_guest *guest, const char *table) {
+    for (const vit_guest_row *r = vit_guest_rows; r->table; r++)
+        if (r->guest == guest && strcmp(r->table, table) == 0) return true;
+    return false;
+}
+
 const char *vit_guests_for(char text[VIT_GUEST_TEXT], const char *table) {
     size_t length = 0;
-    const vit_guest *last = NULL;
     text[0] = '\0';
-    for (const vit_guest_row *r = vit_guest_rows; r->table && length < VIT_GUEST_TEXT; r++) {
-        if (r->guest->built || r->guest == last || strcmp(r->table, table) != 0) continue;
-        last = r->guest;
+    for (const vit_guest *g = vit_guests; g->name && length < VIT_GUEST_TEXT; g++) {
+        if (g->built || !has_row(g, table)) continue;
         length += (size_t)snprintf(text + length, VIT_GUEST_TEXT - length, "%s%s (%s)",
-                                   length == 0 ? "; this vit was built without " : ", ", last->name,
-                                   last->what);
+                                   length == 0 ? "; this vit was built without " : ", ", g->name,
+                                   g->what);
     }
     if (length > 0 && length < VIT_GUEST_TEXT)
         snprintf(text + length, VIT_GUEST_TEXT - length, ": make without WITHOUT and CORE has all");
