@@ -649,7 +649,8 @@ sbom:
 
 image:
 	scripts/cross static programs
-	scripts/image.py build/static/bin/vit $(VERSION) $(BUILD)/vit-$(VERSION)-image.tar
+	scripts/image.py build/static/bin/vit $(VERSION) $(BUILD)/vit-$(VERSION)-image.tar \
+	  $(filter %.safetensors,$(MODELS))
 
 wheel:
 	scripts/wheel

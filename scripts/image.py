@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Writes a container image of the static vit-serve as an OCI archive, without Docker.
 
-usage: scripts/image.py PROGRAM VERSION OUT      (make image)
+usage: scripts/image.py PROGRAM VERSION OUT [MODEL...]      (make image)
 
-PROGRAM is the static `vit` of scripts/cross, all programs in one file, with the shipped models.
-The image has it as /bin/vit-serve and nothing else: no shell, no library. User 65534 runs it; it
-listens on port 8080. The same program and SOURCE_DATE_EPOCH (else the commit's time) give the same
-bytes: the layer is not compressed, as compressors differ.
+PROGRAM is the static `vit` of scripts/cross, all programs in one file. The image has it as
+/bin/vit-serve, the models in /models, and nothing else: no shell, no library. User 65534 runs it;
+it listens on port 8080. The same files and SOURCE_DATE_EPOCH (else the commit's time) give the
+same bytes: the layer is not compressed, as compressors differ.
 
   skopeo copy oci-archive:OUT docker-daemon:vit-serve:VERSION
   podman load -i OUT
@@ -50,6 +50,7 @@ def config_of(layer, version, when):
         "config": {
             "User": f"{USER}:{USER}",
             "ExposedPorts": {f"{PORT}/tcp": {}},
+            "Env": ["VIT_MODELS=/models"],
             "Entrypoint": ["/bin/vit-serve"],
             "Cmd": ["--host", "0.0.0.0", "--port", str(PORT)],
             "WorkingDir": "/",
@@ -68,7 +69,7 @@ def as_json(value):
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
 
-def archive_of(program, version, when):
+def archive_of(program, version, models, when):
     """The image layout of OCI: blobs by their sha256, a manifest, and an index that names it."""
     blobs = {}
 
@@ -78,7 +79,9 @@ def archive_of(program, version, when):
         return {"mediaType": f"application/vnd.oci.image.{kind}",
                 "digest": f"sha256:{digest}", "size": len(data)}
 
-    layer = tar_of([("bin/", None), ("bin/vit-serve", program)], when)
+    files = [("bin/", None), ("bin/vit-serve", program), ("models/", None)]
+    files += [(f"models/{m.name}", m.read_bytes()) for m in sorted(models, key=lambda m: m.name)]
+    layer = tar_of(files, when)
     config = store("config.v1+json", as_json(config_of(layer, version, when)))
     manifest = store("manifest.v1+json", as_json({
         "schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json",
@@ -114,17 +117,18 @@ def main(words):
     if "--help" in words or "-h" in words:
         print(__doc__.strip())
         return 0
-    if len(words) != 3:
-        print("image.py: expected PROGRAM VERSION OUT (--help)", file=sys.stderr)
+    if len(words) < 3:
+        print("image.py: expected PROGRAM VERSION OUT [MODEL...] (--help)", file=sys.stderr)
         return 2
-    name, version, out = words
+    name, version, out, *models = words
     try:
         program = pathlib.Path(name).read_bytes()
         if not is_static(program):
             print(f"image.py: {name} is no static program of Linux: scripts/cross static makes one",
                   file=sys.stderr)
             return 1
-        data = archive_of(program, version, time_of_commit())
+        data = archive_of(program, version, [pathlib.Path(m) for m in models],
+                          time_of_commit())
         part = pathlib.Path(out + ".part")
         part.write_bytes(data)
         part.replace(out)

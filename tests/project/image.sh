@@ -20,9 +20,9 @@ image=$tree/scripts/image.py
 SOURCE_DATE_EPOCH=1700000000
 export SOURCE_DATE_EPOCH
 
-run 0 "vit.tar (" "" "$image" answer 1.2 vit.tar
+run 0 "vit.tar (" "" "$image" answer 1.2 vit.tar answer.c
 mkdir elsewhere && cp answer elsewhere/program && chmod 700 elsewhere/program
-check "from another place" sh -c "cd elsewhere && TZ=Asia/Tokyo '$image' program 1.2 other.tar"
+check "from another place" sh -c "cd elsewhere && TZ=Asia/Tokyo '$image' program 1.2 other.tar ../answer.c"
 check "the same bytes" cmp vit.tar elsewhere/other.tar
 check "another version, other bytes" sh -c "'$image' answer 1.3 v.tar && ! cmp -s v.tar vit.tar"
 run 1 "" "is no static program" "$image" answer.c 1.2 no.tar
@@ -51,7 +51,7 @@ if command -v skopeo >/dev/null && command -v umoci >/dev/null; then
     check "umoci unpacks it" umoci unpack --rootless --image layout:1.2 bundle
     check "it is the program" cmp answer bundle/rootfs/bin/vit-serve
     check "and nothing else" test "$(cd bundle/rootfs && find . | sort | xargs)" = \
-        ". ./bin ./bin/vit-serve"
+        ". ./bin ./bin/vit-serve ./models ./models/answer.c"
     if bwrap --unshare-all --bind bundle/rootfs / /bin/vit-serve >ran 2>&1 ||
         unshare -r chroot bundle/rootfs /bin/vit-serve >ran 2>&1; then
         check "it runs where nothing else is" grep -qx "/bin/vit-serve: -1" ran
