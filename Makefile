@@ -194,6 +194,9 @@ CLI_OBJ  = $(call obj,$(CLI_SRC)) $(BUILD)/guests_cli.o
 LIB_OBJ  = $(call obj,$(LIB_SRC)) $(WIRE) $(EMBEDDED:%=$(BUILD)/obj/%.o) $(BUILD)/guests.o
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+# The server without the HTTP library.
+UNSERVED = $(CLI_OBJ) $(filter-out %/http.o %/head.o %/listen.o,$(call obj,$(SERVE_SRC))) \
+  $(patsubst %,$(BUILD)/obj/%.o,$(SERVE_PARTS))
 PROGRAMS = $(patsubst %.c,$(BUILD)/bin/%,$(notdir $(PROG_SRC)))
 LINKS    = $(patsubst %.c,$(BUILD)/bin/%,$(notdir $(ONE_SRC)))
 EXE      = $(if $(filter windows,$(SYSTEM)),.exe)
@@ -228,7 +231,7 @@ WEB_FLAGS = -sMODULARIZE=1 -sEXPORT_NAME=createVit -sENVIRONMENT=worker $(WASM_F
 MANY      = $(if $(THREADS),-threads)
 web: $(if $(THREADS),,$(WEB_FILES)) $(WEB)/vit$(MANY).js $(WEB)/vit-fused$(MANY).js
 WEB_OBJ   = $(CLI_OBJ) $(call obj,vit/cli/web/web.c \
-  $(filter-out %/http.c %/listen.c %/vit-serve.c,$(SERVE_SRC))) \
+  $(filter-out %/http.c %/head.c %/listen.c %/vit-serve.c,$(SERVE_SRC))) \
   $(patsubst %,$(BUILD)/obj/%.o,$(filter-out serve_models,$(SERVE_PARTS))) \
   $(BUILD)/lib/libvit.a
 $(WEB)/vit$(MANY).js: $(WEB_OBJ)
@@ -497,8 +500,22 @@ FAULT_CALLS = posix_memalign open read pread write fsync close rename unlink mma
 $(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(HELP_SRC)) $(CLI_OBJ) \
     $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
-	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(SECTIONS) $(FAULT_CALLS:%=-Wl,--wrap=%) $(LIBS) \
-	  $(shell pkg-config --libs cmocka)
+	$(LINK) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(SECTIONS) \
+	  $(FAULT_CALLS:%=-Wl,--wrap=%) $(LIBS) $(shell pkg-config --libs cmocka)
+
+# tests/corpus/X has inputs of tests/fuzz/fuzz_X.c that failed once; one test runs them all.
+CORPUS_SRC = $(filter-out $(if $(filter yes,$(SERVE)),,%_serve.c %_requests.c), \
+  $(sort $(wildcard tests/fuzz/fuzz_*.c)))
+CORPUS_OBJ = $(patsubst tests/fuzz/%.c,$(BUILD)/obj/corpus/%.o,$(CORPUS_SRC))
+$(BUILD)/obj/corpus/%.o: tests/fuzz/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -DLLVMFuzzerTestOneInput=$*_input -DLLVMFuzzerInitialize=$*_begin \
+	  -MMD -MP -MT '$$(BUILD)/obj/corpus/$*.o' -c -o $@ $<
+$(BUILD)/corpus.inc: $(CORPUS_SRC) Makefile
+	@printf 'TARGET(%s)\n' $(patsubst tests/fuzz/fuzz_%.c,%,$(CORPUS_SRC)) >$@
+$(BUILD)/obj/tests/fuzz/test_corpus.o: EXTRA = -Wno-unused-parameter -I$(BUILD)
+$(BUILD)/obj/tests/fuzz/test_corpus.o: $(BUILD)/corpus.inc
+$(BUILD)/tests/fuzz/test_corpus: $(CORPUS_OBJ) $(if $(filter yes,$(SERVE)),$(UNSERVED))
 
 # Tests and programs with the kernels of AVX-512 and AMX, whose instructions are emulated
 # (tests/support/amx.h), for x86 processors that have AVX2: what is linked first takes the place of
@@ -569,8 +586,12 @@ fuzzers: $(FUZZERS)
 
 $(BUILD)/fuzz_serve: $(patsubst %,$(BUILD)/obj/vit/cli/serve/%.o,answer/multipart answer/base64 \
   net/guard)
+<<<<<<< HEAD
 $(BUILD)/fuzz_requests: $(filter-out %/http.o %/listen.o,$(call obj,$(SERVE_SRC))) $(CLI_OBJ) \
   $(patsubst %,$(BUILD)/obj/%.o,$(SERVE_PARTS))
+=======
+$(BUILD)/fuzz_requests: $(UNSERVED)
+>>>>>>> 668e6d86 (tests/corpus: inputs that failed, given to every fuzz target by one test; targets of heads, lessons, calibrations, teachings)
 $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/lib/libvit.a
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIBS)
 

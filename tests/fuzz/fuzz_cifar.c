@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0) return 0;
     unsigned classes = data[0] & 1 ? 100 : 10;
     if (vit_cifar_parse(&count, data + 1, size - 1, classes, "input", &error) != VIT_OK) return 0;
-    if (count * (PICTURE + (classes == 100 ? 2 : 1)) != size - 1) abort();
+    if (count * (PICTURE + (classes == 100 ? 2u : 1u)) != size - 1) abort();
     unpack(data + 1, count, classes);
     return 0;
 }

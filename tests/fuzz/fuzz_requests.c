@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "vit/cli/serve/route.h"
+#include "vit/cli/serve/work/teachings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -34,12 +35,36 @@ static void read_arguments(serve_request *request) {
     if (at != NULL) *at = '\0';
 }
 
+static bool goes_on(void *user) {
+    return user == NULL;
+}
+
+/* /v1/teach/ID becomes that of a new teaching, *id; else *id is "". */
+static void put_teaching(char id[SERVE_TEACHING_ID + 1]) {
+    static const char begin[] = "/v1/teach/ID";
+    char rest[sizeof path];
+    vit_error error;
+    serve_teaching *one;
+    id[0] = '\0';
+    if (strncmp(path, begin, sizeof begin - 1) != 0) return;
+    if (serve_teaching_begin(&one, server.teachings, server.models,
+                             serve_model_take_at(server.models, 0), "ridge", 1, &error) != VIT_OK)
+        abort();
+    memcpy(id, one->id, sizeof one->id);
+    serve_teaching_release(server.teachings, server.models, one);
+    memcpy(rest, path + sizeof begin - 1, sizeof path - sizeof begin + 1);
+    snprintf(path, sizeof path, "/v1/teach/%s%.*s", id, 200, rest);
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
     static const char *names[1], *routes[] = {"all"};
     static vit_option_list list = {.values = {model}, .count = 1};
-    const serve_models_options models = {.named = &list, .threads = 1, .cpu = NULL};
+    static const vit_option_list no_templates;
+    const serve_models_options models = {.named = &list, .templates = &no_templates, .threads = 1};
     const serve_queue_options queue = {.most = 64, .batch = 8, .timeout = 30};
     const serve_connections_options connections = {.most = 4, .per_address = 4, .timeout = 1};
+    const serve_teachings_options limits = {
+        .most = 2, .pictures = 20, .most_pixels = 10000, .goes_on = goes_on, .threads = 1};
     vit_error error;
     (void)argc;
     (void)argv;
@@ -52,7 +77,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     if (serve_metrics_new(&server.metrics, names, 1, routes, 1, &error) != VIT_OK ||
         serve_connections_new(&server.connections, &connections, &error) != VIT_OK ||
         serve_queue_start(&server.queue, &queue, server.metrics, &error) != VIT_OK ||
-        serve_queue_start(&server.aside, &queue, server.metrics, &error) != VIT_OK)
+        serve_queue_start(&server.aside, &queue, server.metrics, &error) != VIT_OK ||
+        serve_teachings_new(&server.teachings, &limits, &error) != VIT_OK)
         abort();
     return 0;
 }
@@ -81,26 +107,35 @@ static void check(const serve_reply *reply) {
     json_decref(said);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    serve_request request = {.server = &server, .method = "POST"};
+static void answer(serve_request *request, const uint8_t *data, size_t size) {
     serve_reply reply = {.status = 200, .type = "application/json"};
-    take_line(path, sizeof path, &data, &size);
-    take_line(type, sizeof type, &data, &size);
-    take_line(length, sizeof length, &data, &size);
-    read_arguments(&request);
-    const serve_route *route = serve_route_find(&request, path);
-    if (route == NULL) return 0;
-    request.content_type = *type != '\0' ? type : NULL;
-    request.json_length = *length != '\0' ? length : NULL;
-    if (request.model[0] != '\0' && !serve_models_has(server.models, request.model)) return 0;
+    const serve_route *route = serve_route_find(request, path);
+    if (route == NULL) return;
+    request->content_type = *type != '\0' ? type : NULL;
+    request->json_length = *length != '\0' ? length : NULL;
+    if (!(route->how & SERVE_TEACHING) && request->model[0] != '\0' &&
+        !serve_models_has(server.models, request->model))
+        return;
     uint8_t *body = malloc(size > 0 ? size : 1); /* of its exact length */
-    if (body == NULL) return 0;
+    if (body == NULL) return;
     memcpy(body, data, size);
-    request.body = size > 0 ? body : NULL;
-    request.size = size;
-    route->handler(&request, &reply);
+    request->body = size > 0 ? body : NULL;
+    request->size = size;
+    route->handler(request, &reply);
     check(&reply);
     vit_string_free(&reply.body);
     free(body);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    serve_request request = {.server = &server, .method = "POST"};
+    char id[SERVE_TEACHING_ID + 1];
+    take_line(path, sizeof path, &data, &size);
+    take_line(type, sizeof type, &data, &size);
+    take_line(length, sizeof length, &data, &size);
+    put_teaching(id);
+    read_arguments(&request);
+    answer(&request, data, size);
+    if (id[0] != '\0') serve_teaching_delete(server.teachings, server.models, id);
     return 0;
 }
