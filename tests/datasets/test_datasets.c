@@ -541,8 +541,7 @@ static void test_pipes(void **state) {
         {"test_X.bin", "test_y.bin"},
         {"test_32x32.mat", NULL},
         {"shards.tsv", "train-000000.tar"},
-        {"labels.csv", NULL},
-        {"metadata.csv", NULL},
+        {"labels.csv", "metadata.csv"},
     };
     vit_dataset set;
     vit_error error;
@@ -553,21 +552,19 @@ static void test_pipes(void **state) {
             assert_int_equal(mkfifo(path, 0600), 0);
         }
         snprintf(folder, sizeof folder, "%s/pictures", directory);
-        mkdir(folder, 0700);
+        mkdir(folder, 0700); /* or it is there */
         alarm(20);
-        assert_int_not_equal(
-            vit_dataset_open(&set, directory, &(vit_dataset_options){.need = BOTH}, &error),
-            VIT_OK);
-        vit_dataset_close(&set);
-        assert_int_not_equal(
-            vit_dataset_open(&set, directory, &(vit_dataset_options){.want = BOTH}, NULL), VIT_OK);
-        vit_dataset_close(&set);
+        for (size_t k = 0; k < 2; k++) { /* without a place for the error, too */
+            const vit_dataset_options any = {.want = BOTH};
+            assert_int_not_equal(vit_dataset_open(&set, directory, &any, k ? NULL : &error),
+                                 VIT_OK);
+            vit_dataset_close(&set);
+        }
         alarm(0);
         for (size_t k = 0; k < 2 && sets[i][k]; k++) {
             path_of(path, sets[i][k]);
             unlink(path);
         }
-        rmdir(folder);
     }
 }
 
