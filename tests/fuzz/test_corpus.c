@@ -3,6 +3,7 @@
  * each has one of its own. */
 #define _DEFAULT_SOURCE /* fork in <unistd.h> */
 #include "tests/support/unit.h"
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 
 #include <signal.h>
@@ -92,13 +93,75 @@ static void test_names(void **state) {
     vit_free(names);
 }
 
-/* With the name of a target its inputs are given in this process, for a debugger. */
+/* ---- by hand: for a debugger, and mutations where there is no clang ---- */
+
+static uint32_t draw(uint32_t *state) {
+    *state = *state * 1664525 + 1013904223;
+    return *state >> 8;
+}
+
+/* Turns bits, overwrites with bytes from elsewhere in the input, cuts, or repeats. */
+static size_t mutate(uint8_t *out, const vit_bytes *file, uint32_t *state) {
+    size_t size = file->size;
+    if (size > 0) memcpy(out, file->data, size);
+    for (uint32_t n = 1 + draw(state) % 6; n > 0 && size > 0; n--) {
+        const size_t at = draw(state) % size, from = draw(state) % file->size;
+        const size_t length = vit_min(1 + draw(state) % 16, vit_min(size - at, file->size - from));
+        static const uint8_t edges[] = {0, 1, 0x7f, 0x80, 0xff};
+        switch (draw(state) % 8) {
+        case 0:
+            size = at + 1;
+            break;
+        case 1:
+        case 2:
+            memcpy(out + at, file->data + from, length);
+            break;
+        case 3:
+            memset(out + at, edges[draw(state) % sizeof edges], length);
+            break;
+        default:
+            out[at] ^= (uint8_t)(1 << draw(state) % 8);
+        }
+    }
+    return size;
+}
+
+/* Gives so many mutations of the target's inputs. */
+static size_t give_mutations(const target *t, const char *directory, size_t count, uint32_t state) {
+    char **names;
+    size_t files;
+    if (vit_list_directory(&names, &files, directory, NULL) != VIT_OK) return 0;
+    if (t->begin) t->begin(&(int){0}, &(char **){NULL});
+    for (size_t i = 0; i < files; i++) {
+        char *path = vit_path_join(directory, names[i]);
+        vit_bytes file;
+        if (!path || vit_read_file(&file, path, 1 << 24, NULL) != VIT_OK) abort();
+        for (size_t k = i; k < count; k += files) {
+            const uint32_t before = state;
+            uint8_t *data = malloc(file.size + 1);
+            if (!data) abort();
+            const size_t size = mutate(data, &file, &state);
+            if (getenv("SHOW")) fprintf(stderr, "%s %u\n", path, before);
+            t->input(data, size);
+            free(data);
+        }
+        vit_free(file.data);
+        vit_free(path);
+    }
+    vit_free(names);
+    return count;
+}
+
+/* With TARGET its inputs are given in this process; with TARGET COUNT SEED mutations of them. */
 int main(int argc, char **argv) {
     enum { COUNT = sizeof targets / sizeof *targets };
     for (size_t i = 0; i < COUNT && argc > 1; i++) {
         char directory[100];
         snprintf(directory, sizeof directory, "tests/corpus/%s", targets[i].name);
-        if (strcmp(targets[i].name, argv[1]) == 0) return give_inputs(&targets[i], directory) == 0;
+        if (strcmp(targets[i].name, argv[1]) != 0) continue;
+        return argc < 4 ? give_inputs(&targets[i], directory) == 0
+                        : give_mutations(&targets[i], directory, strtoul(argv[2], NULL, 10),
+                                         (uint32_t)strtoul(argv[3], NULL, 10)) == 0;
     }
     struct CMUnitTest tests[COUNT + 1] = {cmocka_unit_test(test_names)};
     for (size_t i = 0; i < COUNT; i++)

@@ -19,6 +19,36 @@ json "it has the libraries and the hashes of the models" "here/vit-$version.spdx
       and p['model-mnist']['checksums'][0]['checksumValue'] == '$sum')(
       {x['name']: x for x in r[0]['packages']})"
 
+# ---- make release, in another clone, and what tells one from another ----
+
+git clone -q --no-hardlinks "$tree" clone 2>/dev/null
+check "make release" make -s -C clone BUILD="$PWD/one" SERVE=no release
+mkdir deeper && git clone -q "$tree" deeper/clone
+check "in another root" make -s -C deeper/clone BUILD="$PWD/two" SERVE=no release
+check "is the same bytes" diff -r one/release two/release
+check "says where they come from" python3 -c "
+import hashlib, json
+r = json.load(open('one/release/vit-$version.intoto.json'))
+assert r['_type'] == 'https://in-toto.io/Statement/v1'
+files = {s['name']: s['digest']['sha256'] for s in r['subject']}
+name = 'vit-$version.tar.gz'
+assert files[name] == hashlib.sha256(open('one/release/' + name, 'rb').read()).hexdigest()
+commit = r['predicate']['buildDefinition']['resolvedDependencies'][0]['digest']['gitCommit']
+assert commit == '$(git -C "$tree" rev-parse HEAD)'"
+run 0 "the same bytes" "" vit-verify --release one/release/SHA256SUMS
+ssh-keygen -q -t ed25519 -N "" -C "" -f key
+check "signed" make -s -C clone BUILD="$PWD/one" SERVE=no KEY="$PWD/key" release
+echo "maintainer $(cat key.pub)" >allowed
+check "the signature is the key's" sh -c "ssh-keygen -q -Y verify -f allowed -I maintainer \
+    -n vit-release -s one/release/SHA256SUMS.sig <one/release/SHA256SUMS"
+printf x | dd of="one/release/vit-$version.tar.gz" bs=1 seek=999 conv=notrunc 2>/dev/null
+run 1 "OTHER BYTES" "" vit-verify --release one/release/SHA256SUMS
+rm "one/release/vit-$version.tar.gz"
+run 1 "NOT THERE" "" vit-verify --release one/release/SHA256SUMS
+echo "$(sha256sum <key.pub | cut -c1-64)  ../key.pub" >two/release/SHA256SUMS
+run 1 "" "of a file beside it" vit-verify --release two/release/SHA256SUMS
+run 2 "" "leave the other options out" vit-verify --release two/release/SHA256SUMS --json
+
 if ! command -v dpkg-shlibdeps >/dev/null; then
     skips "make deb" "no dpkg-dev"
     exit 0

@@ -13,6 +13,7 @@
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/neighbours.h"
 #include "vit/cli/parts/pictures.h"
+#include "vit/cli/parts/sandbox.h"
 #include "vit/cli/photos/photos.h"
 #include "vit/cli/stream/stream.h"
 #include "vit/cluster/cluster.h"
@@ -36,6 +37,7 @@ typedef struct settings {
     vit_stream_choice stream;
     bool list, null, recursive, json, embed, tokens, logits;
     vit_optional format; /* FORMAT_TEXT, ... */
+    vit_optional sandbox;
 } settings;
 
 static bool writes(const settings *s, int format) {
@@ -110,6 +112,7 @@ static const vit_option options[] = {
     VIT_PRECISION_OPTION(settings),
     VIT_ARITHMETIC_OPTION(settings),
     VIT_THREADS_OPTION(settings, "changes no digit of the answer (default: all processors)"),
+    VIT_SANDBOX_OPTION(settings, sandbox, "those that are named"),
 };
 
 static const vit_command command = {
@@ -508,6 +511,25 @@ static vit_status join_parts(classifier *c, vit_error *error) {
     return status;
 }
 
+static bool changes_files(const settings *s) {
+    return s->photos.sort_into || s->photos.write_tags;
+}
+
+/* Before the model is read, and a thread started. Ranks have the files and connections of MPI. */
+static vit_status enter_sandbox(const settings *s, int count, char **names, vit_error *error) {
+    vit_sandbox box;
+    vit_sandbox_open(&box, &s->sandbox);
+    vit_sandbox_read_model(&box, s->from.name);
+    vit_sandbox_read_choice(&box, &s->from);
+    vit_sandbox_read(&box, s->sets.calibration, true);
+    vit_sandbox_read_data(&box, s->among);
+    vit_sandbox_read(&box, s->files_from || s->recursive ? "/" : NULL, false); /* any, later */
+    for (int i = 0; i < count; i++) vit_sandbox_read(&box, names[i], false);
+    vit_sandbox_write(&box, s->out);
+    const vit_status status = vit_sandbox_enter(&box, &command, false, error);
+    return status == VIT_OK ? vit_sandbox_seal(&box, error) : status;
+}
+
 /* Returns the exit status. */
 static int run(const settings *s, int pictures, char **names) {
     classifier c = {.settings = s};
@@ -519,6 +541,8 @@ static int run(const settings *s, int pictures, char **names) {
     /* Whether OUT can be written is found out before thousands of pictures are read. */
     if (status == VIT_OK && s->out && is_first) status = vit_writer_open(&writer, s->out, &error);
     if (status == VIT_OK && s->out && is_first) vit_writer_abort(writer);
+    if (status == VIT_OK && !c.cluster && !changes_files(s))
+        status = enter_sandbox(s, pictures, names, &error);
     const bool alone =
         pictures == 1 && vit_path_look(names[0]) != VIT_PATH_DIRECTORY && s->neighbours == 0;
     if (status == VIT_OK) status = open_classifier(&c, alone, &error);
@@ -566,6 +590,9 @@ static const char *contradiction(const settings *s, int pictures) {
                             (s->format.given && !writes(s, FORMAT_JSON));
     const char *stream = vit_stream_contradiction(&s->stream, pictures, has_others);
     if (stream) return stream;
+    if (s->sandbox.given && s->sandbox.value == VIT_SANDBOX_ON &&
+        (s->stream.stream || changes_files(s)))
+        return "--sandbox on is for answers: --stream, --sort-into and --write-tags go without";
     if (s->stream.stream) return vit_coverage_contradiction(&s->sets);
     if (s->list && (pictures > 0 || s->files_from)) return "--list reads no picture";
     if (s->list && writes(s, FORMAT_CSV)) return "--list writes text or JSON";

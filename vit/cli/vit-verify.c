@@ -17,9 +17,15 @@ extern const char *const vit_verified[];
 typedef struct settings {
     uint64_t threads;
     bool hashes, json;
+    const char *release;
 } settings;
 
 static const vit_option options[] = {
+    {.kind = VIT_OPTION_GROUP, .help = "What to check"},
+    {VIT_OPTION(TEXT, "release", release, "SHA256SUMS"),
+     .help = "compute nothing, but compare the files of a release with\n"
+             "the checksums in this file, which lies beside them; its\n"
+             "signature says whose it is (docs/releasing.md)"},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
     {VIT_FLAG("json", json), .help = "one JSON object"},
     {VIT_FLAG("hashes", hashes), .help = "the hashes as models/verified.txt holds them: to make a\n"
@@ -37,7 +43,9 @@ static const vit_command command = {
              "resized and to pictures that are not, and a short training, with every\n"
              "instruction set and precision that the processor has.\n"
              "\n"
-             "  vit-verify && echo the same bytes\n",
+             "  vit-verify && echo the same bytes\n"
+             "  vit-verify --release SHA256SUMS\n"
+             "      whether the files beside it are those of the release\n",
     .operands = NULL,
     .notes = "Exit status: 0 all are the same, 1 some are not, 2 wrong usage.\n" VIT_CPU_NOTE ".\n",
     .options = options,
@@ -324,11 +332,75 @@ static bool conclude(tally *t) {
     return true;
 }
 
+/* ---- a release ------------------------------------------------------------------------------- */
+
+/* *hex, *name: those of a line "SHA-256  NAME" or "SHA-256 *NAME", which is cut up; the name is
+ * that of a file beside the list. False: it is no such line. */
+static bool cut_line(char *line, const char **hex, const char **name) {
+    if (strlen(line) < 67 || strspn(line, "0123456789abcdef") != 64 || line[64] != ' ' ||
+        (line[65] != ' ' && line[65] != '*'))
+        return false;
+    line[64] = '\0';
+    *hex = line;
+    *name = line + 66;
+    return !strchr(*name, '/') && strcmp(*name, "..") != 0;
+}
+
+/* Compares the file that a line names; *same: it has these bytes. */
+static vit_status compare_file(bool *same, const char *list, char *line, size_t number,
+                               vit_error *error) {
+    const char *hex, *name;
+    vit_sha256 hash;
+    char found[65];
+    if (!cut_line(line, &hex, &name))
+        return vit_fail(
+            error, VIT_ERROR_FORMAT,
+            "%s: line %zu is not a SHA-256, two blanks and the name of a file beside it", list,
+            number);
+    char *path = vit_path_beside(list, name);
+    if (!path) return vit_fail_memory(error, "a path", strlen(list));
+    const bool there = vit_path_look(path) == VIT_PATH_FILE;
+    vit_sha256_start(&hash);
+    const vit_status status = there ? add_file(&hash, path, error) : VIT_OK;
+    vit_free(path);
+    if (status != VIT_OK) return status;
+    vit_sha256_hex(&hash, found);
+    *same = there && strcmp(hex, found) == 0;
+    printf("%-40s %s\n", name, *same ? "the same bytes" : there ? "OTHER BYTES" : "NOT THERE");
+    return VIT_OK;
+}
+
+/* Returns the exit status. */
+static int check_release(const char *list) {
+    vit_bytes text;
+    vit_error error;
+    size_t count = 0, other = 0;
+    vit_status status = vit_read_regular(&text, list, 1 << 20, &error);
+    if (status != VIT_OK) return vit_say_error(&command, &error);
+    for (char *line = (char *)text.data; *line != '\0' && status == VIT_OK;) {
+        bool same = false;
+        char *end = line + strcspn(line, "\n"), *next = *end != '\0' ? end + 1 : end;
+        *end = '\0';
+        status = compare_file(&same, list, line, ++count, &error);
+        other += !same;
+        line = next;
+    }
+    if (status == VIT_OK && count == 0)
+        status = vit_fail(&error, VIT_ERROR_FORMAT, "%s: names no file", list);
+    vit_free(text.data);
+    if (status != VIT_OK) return vit_say_error(&command, &error);
+    if (other > 0) printf("%zu of %zu are not those of the release\n", other, count);
+    return other > 0 ? VIT_EXIT_FAILED : VIT_EXIT_OK;
+}
+
 int main(int argc, char **argv) {
     settings s = {0};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (s.json && s.hashes) return vit_say_usage(&command, "--json and --hashes: choose one");
+    if (s.release && (s.json || s.hashes || s.threads > 0))
+        return vit_say_usage(&command, "--release compares files: leave the other options out");
+    if (s.release) return vit_program_end(&command, check_release(s.release));
     vit_error error = {0};
     tally t = {.settings = &s};
     vit_json_open(&t.json, NULL, '{');

@@ -248,11 +248,11 @@ static vit_status mark_gone(vit_index *index, vit_error *error) {
     return VIT_OK;
 }
 
-static vit_status read_blocks(vit_index *index, vit_error *error) {
+static vit_status read_blocks(vit_index *index, int threads, vit_error *error) {
     checking c = {.index = index};
     vit_status status = read_about(index, error);
     if (status == VIT_OK) status = list_blocks(&c, index, error);
-    if (status == VIT_OK) vit_parallel(vit_threads_default(), c.count, check_block, &c);
+    if (status == VIT_OK) vit_parallel(threads, c.count, check_block, &c);
     for (size_t i = 0; i < c.count && status == VIT_OK; i++)
         status = add_block(index, &c.blocks[i], error);
     vit_free(c.blocks);
@@ -261,14 +261,14 @@ static vit_status read_blocks(vit_index *index, vit_error *error) {
     return status == VIT_OK ? mark_gone(index, error) : status;
 }
 
-vit_status vit_index_read(vit_index **out, const char *path, vit_error *error) {
+vit_status vit_index_read(vit_index **out, const char *path, int threads, vit_error *error) {
     vit_index *index = vit_alloc(1, sizeof *index);
     *out = NULL;
     if (!index) return vit_fail_memory(error, path, sizeof *index);
     index->path = vit_strdup(path);
     vit_status status = index->path ? vit_read_regular(&index->file, path, PTRDIFF_MAX - 1, error)
                                     : vit_fail_memory(error, path, strlen(path));
-    if (status == VIT_OK) status = read_blocks(index, error);
+    if (status == VIT_OK) status = read_blocks(index, threads, error);
     if (status != VIT_OK) {
         vit_index_free(index);
         return status;
@@ -277,8 +277,8 @@ vit_status vit_index_read(vit_index **out, const char *path, vit_error *error) {
     return VIT_OK;
 }
 
-vit_status vit_index_open(vit_index **out, const char *path, vit_error *error) {
-    vit_status status = vit_index_read(out, path, error);
+vit_status vit_index_open_on(vit_index **out, const char *path, int threads, vit_error *error) {
+    vit_status status = vit_index_read(out, path, threads, error);
     if (status != VIT_OK || (*out)->damage.length == 0) return status;
     status = vit_fail(error, VIT_ERROR_FORMAT,
                       "%s: is damaged: %s; %zu of its pictures can be saved: vit-search repair %s "
@@ -287,6 +287,10 @@ vit_status vit_index_open(vit_index **out, const char *path, vit_error *error) {
     vit_index_free(*out);
     *out = NULL;
     return status;
+}
+
+vit_status vit_index_open(vit_index **out, const char *path, vit_error *error) {
+    return vit_index_open_on(out, path, vit_threads_default(), error);
 }
 
 void vit_index_free(vit_index *index) {

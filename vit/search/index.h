@@ -36,6 +36,9 @@ typedef struct vit_indexed {
  * damaged one: the message says what can be saved; UNSUPPORTED for one of a later version. *out is
  * freed by vit_index_free, which takes NULL. */
 vit_status vit_index_open(vit_index **out, const char *path, vit_error *error);
+
+/* The same on so many threads: with 1 none is started. */
+vit_status vit_index_open_on(vit_index **out, const char *path, int threads, vit_error *error);
 void vit_index_free(vit_index *index);
 
 vit_index_about vit_index_describe(const vit_index *index); /* owned by the index */

@@ -56,7 +56,7 @@ struct vit_index {
 
 /* Reads what can be read: blocks that are damaged are left out, and the first of them is named in
  * index->damage. Errors: those of vit_index_open for a file of which nothing can be saved. */
-vit_status vit_index_read(vit_index **out, const char *path, vit_error *error);
+vit_status vit_index_read(vit_index **out, const char *path, int threads, vit_error *error);
 
 /* Whether `file` begins with the whole head of an index's first block. */
 bool vit_index_begins(const vit_bytes *file, uint64_t *size);

@@ -1,4 +1,5 @@
 /* Saving the pictures of a damaged index. */
+#include "vit/base/parallel.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/search/layout.h"
@@ -65,7 +66,7 @@ vit_status vit_index_repair(vit_index_repaired *out, const char *from, const cha
     saving s = {0};
     *out = (vit_index_repaired){0};
     vit_status status = check_new(to, error);
-    if (status == VIT_OK) status = vit_index_read(&index, from, error);
+    if (status == VIT_OK) status = vit_index_read(&index, from, vit_threads_default(), error);
     if (status == VIT_OK) {
         const vit_index_about about = vit_index_describe(index);
         s.from = index;

@@ -1,13 +1,18 @@
 /* vit-serve: classifies pictures over HTTP. */
 #include <signal.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/parts/coverage.h"
+#include "vit/cli/parts/models.h"
+#include "vit/cli/parts/program.h"
+#include "vit/cli/parts/sandbox.h"
 #include "vit/cli/serve/access_log.h"
 #include "vit/cli/serve/http.h"
 #include "vit/cli/serve/net/check.h"
@@ -26,6 +31,7 @@ typedef struct settings {
     uint64_t port, top, threads;
     bool teach;
     const char *keep_teachings;
+    vit_optional sandbox;
     uint64_t body, pixels, pictures, connections, per_address, queue, batch;
     double timeout, delay; /* seconds, milliseconds */
     int log;
@@ -110,6 +116,7 @@ static const vit_option options[] = {
      .help = "a line for each request on standard error: none, text or\n"
              "json (default: none)",
      .choices = logs},
+    VIT_SANDBOX_OPTION(settings, sandbox, "those beside its models and index"),
     {VIT_OPTION(TEXT, "check", check, "URL"),
      .help = "serve nothing: ask the server at URL, such as\n"
              "http://127.0.0.1:8080, whether it answers; exit status 0\n"
@@ -146,6 +153,7 @@ typedef struct parts {
     const char **model_names, **route_names; /* for the metrics */
     serve_listener *listener;
     serve_http *http;
+    char own[48]; /* the directory of its own, in the sandbox; "": none */
 } parts;
 
 /* The number of connections that the limit of open files allows: each takes a descriptor. */
@@ -235,8 +243,57 @@ static vit_status begin_teaching(serve_server *server, const settings *s, vit_er
     return serve_teachings_new(&server->teachings, &limits, error);
 }
 
+/* ---- the sandbox ---- */
+
+static void read_named(vit_sandbox *box, const char *text) {
+    const char *equals = strchr(text, '=');
+    const bool is_named = equals && vit_path_look(text) == VIT_PATH_NONE;
+    vit_sandbox_read_model(box, is_named ? equals + 1 : text);
+}
+
+static void read_pictures(const char *directory, void *box) {
+    vit_sandbox_read(box, directory, false);
+}
+
+/* Makes a directory for the files of teachings, the only one that can be written to. */
+static void write_own(vit_sandbox *box, parts *p) {
+    const char *temporary = getenv("TMPDIR");
+    const bool fits = temporary && *temporary && strlen(temporary) < 20;
+    const char *place = fits ? temporary : "/tmp";
+    if (box->rules < 0) return;
+    snprintf(p->own, sizeof p->own, "%s/vit-serve-XXXXXX", place);
+    if (!mkdtemp(p->own)) {
+        p->own[0] = '\0';
+        return;
+    }
+    setenv("TMPDIR", p->own, 1);
+    vit_sandbox_write(box, p->own);
+    vit_sandbox_clear(box, place);
+}
+
+/* Before a model is read, and a thread started. Models and index may be replaced while the server
+ * runs. */
+static vit_status enter_sandbox(vit_sandbox *box, parts *p, const settings *s, vit_error *error) {
+    vit_model_list all = {0};
+    vit_sandbox_open(box, &s->sandbox);
+    for (size_t i = 0; i < s->models.count; i++) read_named(box, s->models.values[i]);
+    if (s->models.count == 0 && vit_list_models(&all, NULL) == VIT_OK)
+        for (size_t i = 0; i < all.count; i++) vit_sandbox_read_model(box, all.models[i].path);
+    vit_free_model_list(&all);
+    vit_sandbox_read_choice(box, &s->from);
+    vit_sandbox_read(box, s->index, true);
+    if (p->server.index) serve_indexed_directories(p->server.index, read_pictures, box);
+    if (s->teach) write_own(box, p);
+    if (s->keep_teachings && vit_path_look(s->keep_teachings) == VIT_PATH_NONE)
+        mkdir(s->keep_teachings, 0700); /* teachings.c says why it is not there then */
+    vit_sandbox_write(box, s->keep_teachings);
+    vit_sandbox_read(box, "/dev/urandom", false);
+    return vit_sandbox_enter(box, &command, true, error);
+}
+
 static vit_status begin(parts *p, const settings *s, vit_error *error) {
     serve_server *server = &p->server;
+    vit_sandbox box;
     const char *labels;
     vit_status status = vit_chosen_labels(&labels, &s->from, error);
     if (status != VIT_OK) return status;
@@ -269,6 +326,7 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
     if (status == VIT_OK && s->index) status = serve_indexed_open(&server->index, s->index, error);
     if (status != VIT_OK) return status;
     if (s->key_file) status = serve_guard_load_keys(&server->guard, s->key_file, error);
+    if (status == VIT_OK) status = enter_sandbox(&box, p, s, error);
     if (status == VIT_OK) status = serve_models_open(&server->models, &models, error);
     if (status == VIT_OK && s->teach) status = begin_teaching(server, s, error);
     if (status == VIT_OK) say_precisions(server, s);
@@ -283,7 +341,7 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
     if (status == VIT_OK)
         status = serve_listener_start(p->listener, server->connections, server->metrics,
                                       serve_http_take, p->http, error);
-    return status;
+    return status == VIT_OK ? vit_sandbox_seal(&box, error) : status;
 }
 
 static void end(parts *p) {
@@ -301,6 +359,7 @@ static void end(parts *p) {
     serve_gate_destroy(&p->server.gate);
     vit_free(p->model_names);
     vit_free(p->route_names);
+    if (p->own[0] != '\0') vit_remove_directory(p->own, NULL);
 }
 
 /* ---- signals ---- */

@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "vit/base/parallel.h"
+
 struct serve_indexed {
     char *path;
     pthread_mutex_t lock; /* of all that follows, and held while the file is read */
@@ -17,11 +19,12 @@ static void drop(serve_snapshot *s) {
     vit_free(s);
 }
 
-static vit_status read_snapshot(serve_snapshot **out, const char *path, vit_error *error) {
+static vit_status read_snapshot(serve_snapshot **out, const char *path, int threads,
+                                vit_error *error) {
     serve_snapshot *s = *out = vit_alloc(1, sizeof *s);
     if (!s) return vit_fail_memory(error, "an index", sizeof *s);
     s->users = 1;
-    const vit_status status = vit_index_open(&s->index, path, error);
+    const vit_status status = vit_index_open_on(&s->index, path, threads, error);
     if (status == VIT_OK) return VIT_OK;
     vit_free(s);
     *out = NULL;
@@ -35,7 +38,7 @@ vit_status serve_indexed_open(serve_indexed **out, const char *path, vit_error *
     in->path = vit_strdup(path);
     vit_status status =
         in->path ? vit_stamp_of(&in->stamp, path, error) : vit_fail_memory(error, path, 0);
-    if (status == VIT_OK) status = read_snapshot(&in->current, path, error);
+    if (status == VIT_OK) status = read_snapshot(&in->current, path, 1, error);
     if (status == VIT_OK) return VIT_OK;
     serve_indexed_free(in);
     *out = NULL;
@@ -48,6 +51,23 @@ void serve_indexed_free(serve_indexed *in) {
     pthread_mutex_destroy(&in->lock);
     vit_free(in->path);
     vit_free(in);
+}
+
+void serve_indexed_directories(const serve_indexed *in, serve_show_directory *show, void *context) {
+    const vit_index *index = in->current->index;
+    char *last = NULL;
+    for (size_t i = 0; i < vit_index_rows(index); i++) {
+        const vit_indexed row = vit_index_row(index, i);
+        char *directory = row.gone || row.name[0] != '/' ? NULL : vit_path_directory(row.name);
+        if (!directory || (last && strcmp(directory, last) == 0)) {
+            vit_free(directory);
+            continue;
+        }
+        show(directory, context);
+        vit_free(last);
+        last = directory;
+    }
+    vit_free(last);
 }
 
 /* Whether the file is whole, or only longer than it was. */
@@ -72,7 +92,7 @@ static vit_status refresh(serve_indexed *in, vit_error *error) {
     serve_snapshot *fresh;
     vit_status status = vit_stamp_of(&stamp, in->path, error);
     if (status != VIT_OK || is_same(&stamp, &in->stamp)) return status;
-    status = read_snapshot(&fresh, in->path, error);
+    status = read_snapshot(&fresh, in->path, vit_threads_default(), error);
     if (status != VIT_OK) return status;
     status = check_whole(fresh->index, in->current->index, in->path, error);
     if (status != VIT_OK) {

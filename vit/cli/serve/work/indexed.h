@@ -13,8 +13,14 @@
 
 typedef struct serve_indexed serve_indexed;
 
-/* Reads the index; freed by serve_indexed_free, which takes NULL. Errors: vit_index_open's. */
+/* Reads the index, without a thread; freed by serve_indexed_free, which takes NULL. Errors:
+ * vit_index_open's. */
 vit_status serve_indexed_open(serve_indexed **out, const char *path, vit_error *error);
+
+/* Calls `show` with the directory of each picture that does not lie in the index's. */
+typedef void serve_show_directory(const char *directory, void *context);
+void serve_indexed_directories(const serve_indexed *indexed, serve_show_directory *show,
+                               void *context);
 void serve_indexed_free(serve_indexed *indexed);
 
 /* What is searched: given back by serve_snapshot_release, which takes NULL. */
