@@ -6,7 +6,7 @@
  */
 #include "tests/fuzz/seal.h"
 #include "vit/base/sys.h"
-#include "vit/teach.h"
+#include "vit/few_shot.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,19 +26,19 @@ static const char *put(const uint8_t *data, size_t size) {
 }
 
 static void learn(const vit_model *backbone, const char *path) {
-    const vit_teach_options options = {.keep_lessons = true, .no_curve = true, .threads = 1};
-    vit_teaching *t;
-    vit_learnt learnt;
+    const vit_few_shot_options options = {.keep_lessons = true, .no_curve = true, .threads = 1};
+    vit_few_shot *t;
+    vit_few_shot_result learnt;
     vit_error error;
-    if (vit_teaching_new(&t, backbone, &options, &error) != VIT_OK) abort();
-    if (vit_teaching_load_lessons(t, path, &error) == VIT_OK) {
-        for (size_t i = 0; i < vit_teaching_count(t); i++)
-            if (vit_teaching_at(t, i).label >= vit_teaching_classes(t)) abort();
-        if (vit_teaching_learn(t, &learnt, &error) == VIT_OK &&
+    if (vit_few_shot_new(&t, backbone, &options, &error) != VIT_OK) abort();
+    if (vit_few_shot_load_lessons(t, path, &error) == VIT_OK) {
+        for (size_t i = 0; i < vit_few_shot_count(t); i++)
+            if (vit_few_shot_at(t, i).label >= vit_few_shot_classes(t)) abort();
+        if (vit_few_shot_learn(t, &learnt, &error) == VIT_OK &&
             !(learnt.accuracy >= 0 && learnt.accuracy <= 1))
             abort();
     }
-    vit_teaching_free(t);
+    vit_few_shot_free(t);
 }
 
 static void answer(const char *path) {
