@@ -1,7 +1,7 @@
 /* A folder per class of pictures of any formats and sizes, or a table of them. */
 #include "datasets/reader.h"
-#include "datasets/tagged.h"
 #include "datasets/tree.h"
+#include "vit/base/guests.h"
 #include "vit/base/sys.h"
 
 static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
@@ -9,10 +9,15 @@ static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
     vit_tree tree;
     const vit_table_options tables = {options->multi_label, options->class_column};
     const unsigned parts = options->need | options->want;
-    vit_status status = options->tag_branch
-                            ? vit_tagged_scan(&tree, directory->path, parts, options->tag_branch,
-                                              &tables, options->threads, error)
-                            : vit_tree_scan(&tree, directory->path, parts, &tables, error);
+    char guest[VIT_GUEST_TEXT];
+    if (options->tag_branch && !vit_picture_tables)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: tags are not read%s", directory->path,
+                        vit_guests_for(guest, "vit_picture_tables"));
+    vit_status status =
+        options->tag_branch
+            ? vit_picture_tables->tags(&tree, directory->path, parts, options->tag_branch, &tables,
+                                       options->threads, error)
+            : vit_tree_scan(&tree, directory->path, parts, &tables, error);
     if (status == VIT_OK) status = vit_tree_open(out, &tree, directory->path, options, error);
     if (status != VIT_OK && tree.no_table) {
         vit_error first = *error;

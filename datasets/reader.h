@@ -55,6 +55,9 @@ typedef struct vit_picture_table {
      * vit_corrections_apply says. */
     vit_status (*correct)(vit_dataset *set, vit_tree *tree, const char *root,
                           const vit_dataset_options *options, bool is_whole, vit_error *error);
+    /* vit_tagged_scan */
+    vit_status (*tags)(vit_tree *out, const char *root, unsigned parts, const char *branch,
+                       const vit_table_options *options, int threads, vit_error *error);
 } vit_picture_table;
 
 extern const vit_picture_table *const vit_picture_tables; /* NULL: none are read */

@@ -9,7 +9,7 @@
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/photos/tags.h"
-#include "vit/text/decompose.h"
+#include "vit/text/match.h"
 
 #define MAX_CLASSES 65536
 
@@ -88,7 +88,7 @@ static vit_status add_choice(scan *s, size_t file, const char *name, size_t leng
                              vit_error *error) {
     vit_string text = {0}, key = {0};
     vit_string_add_bytes(&text, name, length);
-    if (!text.failed) vit_string_add_decomposed(&key, text.text);
+    if (!text.failed) vit_string_add_name(&key, text.text);
     const bool failed = text.failed || key.failed || !key.text;
     bool is_known = false;
     for (size_t i = s->count; i-- > 0 && s->choices[i].file == file && !failed;)
