@@ -409,7 +409,7 @@ class TestVit(unittest.TestCase):
         self.assertEqual(calibration.sets(digits[3], .9), sets[3])
         answers = calibration.unknown(digits, .05)
         self.assertLessEqual(sum(a.unknown for a in answers), 18)
-        self.assertEqual(calibration.unknown(digits[5], .05), answers[5])
+        self.assertEqual(calibration.unknown(digits[5], .05)[:2], answers[5][:2])
         self.assertRaises(ValueError, calibration.sets, digits, .9, score="best")
         self.assertRaises(vit.Error, vit.Calibration, model, "no-such-file")
 
