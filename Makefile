@@ -390,8 +390,7 @@ $(BUILD)/entities.c: scripts/embed-text vit/text/entities.txt
 	scripts/embed-text vit_html_entities vit/text/entities.txt > $@
 
 # Of the programs, for the message about an option that another one has.
-OPTION_ROWS = vit/cli/parts/program.h vit/cli/parts/coverage.h vit/cli/photos/photos.h \
-  vit/cli/stream/stream.h
+OPTION_ROWS = $(wildcard vit/cli/*/*.h)
 $(BUILD)/option_names.c: scripts/option-names scripts/embed-text $(OPTION_ROWS) $(PROG_SRC)
 	@mkdir -p $(@D)
 	scripts/option-names $(OPTION_ROWS) $(PROG_SRC) > $(BUILD)/option_names

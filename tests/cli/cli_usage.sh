@@ -32,8 +32,7 @@ run 2 "" "an option: --seed=1" vit-train --data digits --set seed=1
 run 2 "" 'did you mean the key "rms_norm"' vit-train --data digits --set norm=rms
 run 2 "" 'did you mean the key "rms_norm"' vit-train --data digits --set norm=RMSNorm
 # The names come from the tables.
-"$tree/scripts/option-names" "$tree/vit/cli/parts/program.h" "$tree/vit/cli/parts/coverage.h" \
-    "$tree"/vit/cli/vit-*.c \
+"$tree/scripts/option-names" "$tree"/vit/cli/*/*.h "$tree"/vit/cli/vit-*.c \
     "$tree"/vit/cli/*/vit-*.c >names
 for program in vit-train vit-classify vit-read vit-evaluate vit-info vit-convert vit-report \
     vit-bench vit-search vit-anomaly vit-pack vit-verify vit-explain; do

@@ -96,6 +96,7 @@ double vit_drift_add(vit_drift *d, double score) {
 }
 
 double vit_drift_value(const vit_drift *d) {
+    VIT_ENTRY;
     double sum = 0;
     for (size_t i = 0; i < BETS; i++) sum += d->capital[i];
     return sum / BETS + (double)(VIT_DRIFT_HORIZON - d->seen) / VIT_DRIFT_HORIZON;
