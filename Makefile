@@ -484,7 +484,7 @@ programs: $(if $(EXE),$(BUILD)/bin/vit$(EXE),$(PROGRAMS))
 # is built.
 $(MAN): $(BUILD)/man/%.1: docs/man/%.1 scripts/man $(BUILD)/bin/%
 	@mkdir -p $(@D)
-	$(EMULATOR) $(BUILD)/bin/$* --help | scripts/man docs/man/$*.1 > $@
+	$(EMULATOR) $(BUILD)/bin/$* --help | ABSENT='$(ABSENT)' scripts/man docs/man/$*.1 > $@
 
 $(COMPLETE): $(BUILD)/completions/%: scripts/completion $(PROGRAMS)
 	@mkdir -p $(@D)

@@ -196,6 +196,15 @@ static vit_status find_snapshot(char **path, const hub_model *m, vit_error *erro
     return status;
 }
 
+char *vit_hub_repository(const char *name) {
+    hub_model m = {0};
+    char *path = NULL;
+    if (read_name(&m, name, NULL) == VIT_OK && find_repository(&m, NULL) == VIT_OK)
+        path = vit_strdup(m.repository.text);
+    free_hub_model(&m);
+    return path;
+}
+
 vit_status vit_find_in_hub(char **path, const char *name, vit_error *error) {
     hub_model m = {0};
     *path = NULL;

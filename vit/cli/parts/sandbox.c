@@ -8,6 +8,7 @@
 
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/cli/parts/hub.h"
 #include "vit/cli/parts/models.h"
 
 const char *const vit_sandbox_words[] = {"on", "off", NULL};
@@ -343,7 +344,14 @@ static bool has_backbone(const char *path) {
 
 void vit_sandbox_read_model(vit_sandbox *box, const char *name) {
     char *path;
-    if (box->rules < 0 || vit_find_model(&path, name, NULL) != VIT_OK) return;
+    if (box->rules < 0) return;
+    if (name && vit_hub_name(name)) { /* its revision is a file there, its weights are links there */
+        path = vit_hub_repository(vit_hub_name(name));
+        vit_sandbox_read(box, path, false);
+        vit_free(path);
+        return;
+    }
+    if (vit_find_model(&path, name, NULL) != VIT_OK) return;
     vit_sandbox_read(box, path, true);
     if (has_backbone(path)) {
         vit_sandbox_read(box, ".", false);
