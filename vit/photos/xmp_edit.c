@@ -105,7 +105,8 @@ static void open_block(editor *e, const char *space) {
     const int prefix = prefix_length(e, x->rdf_name);
     const char *rdf = e->old + x->rdf_name.begin;
     vit_string_add(&e->blocks, "\n  <%.*s:Description %.*s:about=\"", prefix, rdf, prefix, rdf);
-    for (size_t i = x->about.begin; i < x->about.end; i++) { /* it may have been in the other quotes */
+    for (size_t i = x->about.begin; i < x->about.end;
+         i++) { /* it may have been in the other quotes */
         if (e->old[i] == '"')
             vit_string_add(&e->blocks, "&quot;");
         else

@@ -254,9 +254,9 @@ vit_status vit_tagger_put(vit_tagger *t, const char **to, bool *stop, const vit_
     const bool same = status == VIT_OK && text.length == s.old.size &&
                       memcmp(text.text, s.old.data, s.old.size) == 0;
     /* Where the model abstains, nothing is written but what takes an earlier answer away. */
-    const bool is_needed = status == VIT_OK && !same &&
-                           (answers.count > 0 ||
-                            (s.is_there && strstr((const char *)s.old.data, VIT_XMP_OURS)));
+    const bool is_needed =
+        status == VIT_OK && !same &&
+        (answers.count > 0 || (s.is_there && strstr((const char *)s.old.data, VIT_XMP_OURS)));
     if (is_needed && !t->dry_run) status = write_sidecar(t, stop, &s, &text, error);
     if (is_needed && status == VIT_OK) {
         vit_free(t->last);
