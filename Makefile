@@ -164,8 +164,8 @@ SERVE   ?= $(shell pkg-config --exists libmicrohttpd && echo yes)
 SERVE_LIBS = $(shell pkg-config --libs libmicrohttpd) $(if $(filter windows,$(SYSTEM)),-lws2_32)
 PROG_SRC = $(filter-out $(LEFT_OUT),$(sort $(wildcard vit/cli/vit-*.c vit/cli/bench/vit-*.c) \
   $(if $(filter yes,$(SERVE)),vit/cli/serve/vit-serve.c)))
-CLI_SRC  = $(filter-out $(PROG_SRC) $(LEFT_OUT),$(sort $(wildcard vit/cli/parts/*.c)))
-CLASSIFY = $(sort $(wildcard vit/cli/photos/*.c vit/cli/stream/*.c))
+CLI_SRC  = $(filter-out $(PROG_SRC) $(LEFT_OUT),$(sort $(wildcard vit/cli/parts/*.c \
+  vit/cli/photos/*.c vit/cli/stream/*.c)))
 BENCH    = $(filter-out $(PROG_SRC) $(LEFT_OUT),$(sort $(wildcard vit/cli/bench/*.c)))
 SERVE_SRC = $(filter-out $(PROG_SRC) $(LEFT_OUT),$(sort \
   $(wildcard vit/cli/serve/*.c vit/cli/serve/*/*.c)))
@@ -454,11 +454,11 @@ $(BUILD)/obj/one/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -Dmain=$(subst -,_,$(basename $(@F)))_main \
 	  -MMD -MP -MT '$$(BUILD)/obj/one/$*.o' -c -o $@ $<
-$(BUILD)/one.c: scripts/embed-programs Makefile
+$(BUILD)/one.c: scripts/embed-programs Makefile $(BUILD)/guests.mk
 	@mkdir -p $(@D)
 	scripts/embed-programs $(notdir $(ONE_SRC:.c=)) >$@
 $(BUILD)/bin/vit$(EXE): $(BUILD)/obj/one.o $(BUILD)/obj/verified.o $(call one_obj,$(ONE_SRC)) \
-  $(call obj,$(BENCH) $(CLASSIFY)) $(CLI_OBJ) $(ONE_SERVE) $(BUILD)/lib/libvit.a
+  $(call obj,$(BENCH)) $(CLI_OBJ) $(ONE_SERVE) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(SECTIONS) $(if $(ONE_SERVE),$(SERVE_LIBS)) $(LIBS)
 	$(if $(filter all,$(ONE)),$(STRIP) $@)
@@ -468,7 +468,6 @@ $(LINKS): $(BUILD)/bin/vit$(EXE)
 # The programs of a folder of their own have its files, too.
 APART = $(filter-out $(LINKS),$(PROGRAMS))
 $(filter %/vit-bench,$(APART)): $(call obj,vit/cli/bench/vit-bench.c $(BENCH))
-$(filter %/vit-classify,$(APART)): $(call obj,$(CLASSIFY))
 $(filter %/vit-serve,$(APART)): $(call obj,vit/cli/serve/vit-serve.c $(SERVE_SRC)) \
   $(SERVE_PARTS:%=$(BUILD)/obj/%.o)
 $(filter %/vit-verify,$(APART)): $(BUILD)/obj/verified.o

@@ -171,7 +171,7 @@ typedef struct vit_dataset_options {
                                  chosen by its name (docs/data.md). ARGUMENT for other data */
     const char *exclude, *relabel; /* lists of pictures (datasets/corrections.h), or NULL. ARGUMENT
                                       for data that are no pictures in files */
-    const char *tag_branch; /* the classes are the tags of the pictures (datasets/tagged.h) under
+    const char *tag_branch; /* the classes are the tags of the pictures (vit_picture_tags), under
                                this branch; "": all tags; NULL: they are not. ARGUMENT for data that
                                are no pictures in a folder */
     bool learns;            /* the test part is learnt from, where `trained_on` makes all

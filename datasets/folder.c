@@ -10,13 +10,13 @@ static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
     const vit_table_options tables = {options->multi_label, options->class_column};
     const unsigned parts = options->need | options->want;
     char guest[VIT_GUEST_TEXT];
-    if (options->tag_branch && !vit_picture_tables)
+    if (options->tag_branch && !vit_picture_tags)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: tags are not read%s", directory->path,
-                        vit_guests_for(guest, "vit_picture_tables"));
+                        vit_guests_for(guest, "vit_picture_tags"));
     vit_status status =
         options->tag_branch
-            ? vit_picture_tables->tags(&tree, directory->path, parts, options->tag_branch, &tables,
-                                       options->threads, error)
+            ? vit_picture_tags->scan(&tree, directory->path, parts, options->tag_branch, &tables,
+                                     options->threads, error)
             : vit_tree_scan(&tree, directory->path, parts, &tables, error);
     if (status == VIT_OK) status = vit_tree_open(out, &tree, directory->path, options, error);
     if (status != VIT_OK && tree.no_table) {

@@ -1,7 +1,6 @@
 #include "datasets/listed.h"
 #include "datasets/corrections.h"
 #include "datasets/listed_table.h"
-#include "datasets/tagged.h"
 #include "vit/base/order.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -443,5 +442,4 @@ static vit_status correct(vit_dataset *set, vit_tree *tree, const char *root,
     return status;
 }
 
-const vit_picture_table vit_listed_tables = {vit_listed_is, vit_listed_scan, correct,
-                                             vit_tagged_scan};
+const vit_picture_table vit_listed_tables = {vit_listed_is, vit_listed_scan, correct};

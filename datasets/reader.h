@@ -55,12 +55,23 @@ typedef struct vit_picture_table {
      * vit_corrections_apply says. */
     vit_status (*correct)(vit_dataset *set, vit_tree *tree, const char *root,
                           const vit_dataset_options *options, bool is_whole, vit_error *error);
-    /* vit_tagged_scan */
-    vit_status (*tags)(vit_tree *out, const char *root, unsigned parts, const char *branch,
-                       const vit_table_options *options, int threads, vit_error *error);
 } vit_picture_table;
 
 extern const vit_picture_table *const vit_picture_tables; /* NULL: none are read */
+
+/* Tags of a photo library as classes; of the list `guests`. */
+typedef struct vit_picture_tagging {
+    /* Finds the files of a directory, at any depth, as vit_tree_scan does, with the classes that
+     * their tags say (vit/photos/tags.h). branch: "Animals/" or "Animals": tags under it, without
+     * it; "": all tags. With options->multi_label a picture has every class on the way to each of
+     * its tags, "Cat" and "Cat/Siamese"; else one, and FORMAT names a picture that has two. Folders
+     * called as parts are (train/, val/, test/), directly in `root`, are parts. Pictures without
+     * such a tag are left out. */
+    vit_status (*scan)(vit_tree *out, const char *root, unsigned parts, const char *branch,
+                       const vit_table_options *options, int threads, vit_error *error);
+} vit_picture_tagging;
+
+extern const vit_picture_tagging *const vit_picture_tags; /* NULL: none are read */
 
 /* Pictures in tar files; of the list `guests`. */
 typedef struct vit_shard_reader {

@@ -1,9 +1,8 @@
-#include "datasets/tagged.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "datasets/listed.h"
+#include "datasets/tree.h"
 #include "vit/base/order.h"
 #include "vit/base/parallel.h"
 #include "vit/base/sys.h"
@@ -323,8 +322,8 @@ static void free_scan(scan *s) {
     vit_free((char *)s->branch);
 }
 
-vit_status vit_tagged_scan(vit_tree *out, const char *root, unsigned parts, const char *branch,
-                           const vit_table_options *options, int threads, vit_error *error) {
+static vit_status scan_tags(vit_tree *out, const char *root, unsigned parts, const char *branch,
+                            const vit_table_options *options, int threads, vit_error *error) {
     scan s = {.multi_label = options->multi_label};
     char *own = vit_strdup(branch);
     *out = (vit_tree){0};
@@ -347,3 +346,5 @@ vit_status vit_tagged_scan(vit_tree *out, const char *root, unsigned parts, cons
     free_scan(&s);
     return status;
 }
+
+const vit_picture_tagging vit_tagged_pictures = {scan_tags};

@@ -75,6 +75,14 @@ check "an option of a guest says whose it is" \
     "$(grep -q -- '--report is of the guest report .*WITHOUT=report' "$tmp/said" && echo yes)"
 "$tmp/vit-train" --help >"$tmp/said"
 check "and is not in --help" "$(grep -q -- '--report' "$tmp/said" || echo yes)"
+"$tmp/vit-classify" --stream /dev/null 2>"$tmp/said"
+check "so say streams" "$(grep -q -- '--stream is of the guest stream .*WITHOUT=stream' "$tmp/said" &&
+    echo yes)"
+"$tmp/vit-evaluate" --data . --labels-from tags 2>"$tmp/said"
+check "and tags" "$(grep -q -- '--labels-from is of the guest photos ' "$tmp/said" && echo yes)"
+"$tmp/vit-classify" --help >"$tmp/said"
+check "nor are their headings in --help" \
+    "$(grep -qE '^A (stream|photo library)' "$tmp/said" || echo yes)"
 "$tmp/vit-train" --data numbers:en-de --out "$tmp/x" 2>"$tmp/said"
 check "so does data of a guest" "$(grep -q 'without .*texts' "$tmp/said" && echo yes)"
 echo "1..$number"

@@ -6,43 +6,21 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/parts/answers.h"
-#include "vit/cli/parts/coverage.h"
+#include "vit/cli/parts/classify_settings.h"
 #include "vit/cli/parts/feature_matrix.h"
 #include "vit/cli/parts/kept_output.h"
 #include "vit/cli/parts/model_list.h"
-#include "vit/cli/parts/models.h"
 #include "vit/cli/parts/neighbours.h"
 #include "vit/cli/parts/pictures.h"
 #include "vit/cli/parts/sandbox.h"
-#include "vit/cli/photos/photos.h"
-#include "vit/cli/stream/stream.h"
 #include "vit/cluster/cluster.h"
 #include "vit/few_shot.h"
 #include "vit/texts.h"
 
-enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMATS };
 static const char *const formats[] = {"text", "json", "csv", NULL};
-VIT_CHECK_ROWS(formats, FORMATS + 1);
+VIT_CHECK_ROWS(formats, VIT_AS_COUNT + 1);
 
-typedef struct settings {
-    vit_model_choice from;
-    const char *files_from, *out;
-    uint64_t top;    /* 0: not said */
-    vit_steps shard; /* part `steps` of `schedule`; 0: all */
-    uint64_t threads;
-    const char *among; /* DATA */
-    uint64_t neighbours;
-    vit_coverage_choice sets;
-    vit_photo_choice photos;
-    vit_stream_choice stream;
-    bool list, null, recursive, json, embed, tokens, logits;
-    vit_optional format; /* FORMAT_TEXT, ... */
-    vit_optional sandbox;
-} settings;
-
-static bool writes(const settings *s, int format) {
-    return s->format.given && s->format.value == format;
-}
+typedef vit_classify_settings settings;
 
 enum { AS_WHAT = 1 }; /* vit_option.exclusive of --format and --json */
 
@@ -243,9 +221,9 @@ static vit_status open_classifier(classifier *c, bool alone, vit_error *error) {
     if (status == VIT_OK && vit_coverage_asked(&c->settings->sets))
         status = vit_coverages->open(&c->coverage, &command, &c->settings->sets, from->name,
                                      c->model, c->session, error);
-    if (status == VIT_OK)
-        status = vit_photos_open(&c->photos, &command, &c->settings->photos, from->name, c->model,
-                                 error);
+    if (status == VIT_OK && vit_photo_libraries)
+        status = vit_photo_libraries->open(&c->photos, &command, &c->settings->photos, from->name,
+                                           c->model, error);
     return status == VIT_OK ? allocate(c, error) : status;
 }
 
@@ -262,7 +240,7 @@ static void close_classifier(classifier *c) {
     void *const arrays[] = {c->pictures,   c->answers,       c->logits,
                             c->features,   c->probabilities, c->best,
                             c->neighbours, c->set,           c->matrix.values};
-    vit_photos_close(c->photos);
+    if (c->photos) vit_photo_libraries->close(c->photos);
     if (c->among) vit_neighbours->free(c->among);
     if (vit_coverages) vit_coverages->free(&c->coverage);
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) vit_free(arrays[i]);
@@ -281,8 +259,8 @@ static bool write_answer(classifier *c, const vit_answered *a) {
                vit_answer_row(&command, a, c->skipped + c->seen);
     }
     if (s->embed) return vit_answer_embedding(&command, a);
-    if (writes(s, FORMAT_JSON)) return vit_answer_json(&command, a);
-    if (writes(s, FORMAT_CSV)) return vit_answer_csv(&command, a);
+    if (vit_classify_writes(s, VIT_AS_JSON)) return vit_answer_json(&command, a);
+    if (vit_classify_writes(s, VIT_AS_CSV)) return vit_answer_csv(&command, a);
     if (a->failure) {
         vit_say(&command, "%s", a->failure->message);
         return true;
@@ -335,7 +313,7 @@ static void answer(classifier *c, const char *name, const vit_answer *about, siz
             a.failure = &failed;
         }
     }
-    if (fine && vit_photos_put(c->photos, &a, &failed) != VIT_OK) {
+    if (fine && c->photos && vit_photo_libraries->put(c->photos, &a, &failed) != VIT_OK) {
         fine = false;
         a.failure = &failed;
     }
@@ -358,7 +336,7 @@ static vit_status answer_window(classifier *c, vit_error *error) {
     for (size_t i = 0; i < c->count && status == VIT_OK; i++) {
         const vit_picture *p = &c->pictures[i];
         answer(c, p->bytes ? "-" : p->name, &c->answers[i], i);
-        if (vit_photos_stopped(c->photos))
+        if (c->photos && vit_photo_libraries->stopped(c->photos))
             status = vit_fail(error, VIT_ERROR_IO,
                               "stopped at %s: the other pictures stay as they are, and the same "
                               "command goes on when that is mended",
@@ -442,7 +420,7 @@ static vit_status answer_all(classifier *c, int count, char **names, vit_error *
                                           s->recursive, error);
     if (status != VIT_OK) return status;
     const bool is_first = c->from == 0 && vit_cluster_rank(c->cluster) == 0;
-    if (writes(s, FORMAT_CSV) && is_first &&
+    if (vit_classify_writes(s, VIT_AS_CSV) && is_first &&
         !vit_answer_csv_head(&command, c->top, &c->settings->sets))
         c->exit_status = VIT_EXIT_FAILED;
     if (c->cluster) status = vit_output_keep(&c->kept, error);
@@ -511,10 +489,6 @@ static vit_status join_parts(classifier *c, vit_error *error) {
     return status;
 }
 
-static bool changes_files(const settings *s) {
-    return s->photos.sort_into || s->photos.write_tags;
-}
-
 /* Before the model is read, and a thread started. Ranks have the files and connections of MPI. */
 static vit_status enter_sandbox(const settings *s, int count, char **names, vit_error *error) {
     vit_sandbox box;
@@ -541,7 +515,7 @@ static int run(const settings *s, int pictures, char **names) {
     /* Whether OUT can be written is found out before thousands of pictures are read. */
     if (status == VIT_OK && s->out && is_first) status = vit_writer_open(&writer, s->out, &error);
     if (status == VIT_OK && s->out && is_first) vit_writer_abort(writer);
-    if (status == VIT_OK && !c.cluster && !changes_files(s))
+    if (status == VIT_OK && !c.cluster && !vit_classify_changes_files(s))
         status = enter_sandbox(s, pictures, names, &error);
     const bool alone =
         pictures == 1 && vit_path_look(names[0]) != VIT_PATH_DIRECTORY && s->neighbours == 0;
@@ -574,7 +548,7 @@ static int run_stream(const settings *s, const char *path) {
     if (open_classifier(&c, false, &error) == VIT_OK) {
         const vit_stream_model how = {c.model,          c.session, &c.coverage,
                                       s->sets.coverage, c.top,     s->logits};
-        c.exit_status = vit_stream_run(&command, &s->stream, &how, path);
+        c.exit_status = vit_streams->run(&command, &s->stream, &how, path);
     } else {
         vit_say(&command, "%s", error.message);
     }
@@ -582,57 +556,16 @@ static int run_stream(const settings *s, const char *path) {
     return c.exit_status;
 }
 
-/* Options that contradict each other, as a sentence; NULL: none do. */
-static const char *contradiction(const settings *s, int pictures) {
-    const bool has_others = s->files_from || s->recursive || s->shard.steps > 0 || s->embed ||
-                            s->out || s->neighbours > 0 || s->photos.sort_into ||
-                            s->photos.write_tags || s->photos.undo || s->list ||
-                            (s->format.given && !writes(s, FORMAT_JSON));
-    const char *stream = vit_stream_contradiction(&s->stream, pictures, has_others);
-    if (stream) return stream;
-    if (s->sandbox.given && s->sandbox.value == VIT_SANDBOX_ON &&
-        (s->stream.stream || changes_files(s)))
-        return "--sandbox on is for answers: --stream, --sort-into and --write-tags go without";
-    if (s->stream.stream) return vit_coverage_contradiction(&s->sets);
-    if (s->list && (pictures > 0 || s->files_from)) return "--list reads no picture";
-    if (s->list && writes(s, FORMAT_CSV)) return "--list writes text or JSON";
-    const char *photos = vit_photo_contradiction(&s->photos, pictures > 0 || s->files_from,
-                                                 !s->list && !s->embed && s->shard.schedule == 0);
-    if (photos || s->list || s->photos.undo) return photos;
-    if (pictures == 0 && !s->files_from)
-        return "no picture is named: give PICTURE... or --files-from FILE";
-    if (pictures > 0 && s->files_from) return "PICTURE... and --files-from exclude each other";
-    if (s->shard.steps > 0 && s->shard.schedule == 0)
-        return "--shard is i/n: part i of n, such as 2/8";
-    if (s->shard.steps > 0 && s->files_from && strcmp(s->files_from, "-") == 0)
-        return "--shard counts the pictures first: give --files-from a file";
-    if (s->null && !s->files_from) return "-0 is for the names of --files-from";
-    if (s->out && !s->embed) return "--out is for the matrix of --embed, which is missing";
-    if ((s->neighbours > 0) == !s->among) return "--neighbours K and --among DATA go together";
-    if (s->embed && s->neighbours > 0) return "--neighbours are of answers: leave --embed out";
-    if (s->neighbours > 0 && writes(s, FORMAT_CSV)) return "--neighbours are text or JSON";
-    if (s->embed && (s->logits || s->top > 0))
-        return "--embed writes features, not classes: leave --top and --logits out";
-    if (s->embed && s->format.given && !writes(s, FORMAT_JSON))
-        return "--embed writes JSON, or with --out a .npy file: leave --format out";
-    if (s->embed && vit_coverage_asked(&s->sets))
-        return "--coverage, --abstain-below, --answered-right and --unknown are of answers: leave "
-               "--embed out";
-    const char *sets = vit_coverage_contradiction(&s->sets);
-    if (sets) return sets;
-    return s->logits && writes(s, FORMAT_CSV) ? "--logits are written as text or JSON" : NULL;
-}
-
 int main(int argc, char **argv) {
     settings s = {.from.name = "mnist"};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
-    if (s.json) s.format = vit_given(FORMAT_JSON);
-    const char *wrong = contradiction(&s, argc - 1);
+    if (s.json) s.format = vit_given(VIT_AS_JSON);
+    const char *wrong = vit_classify_contradiction(&s, argc - 1);
     if (wrong) return vit_say_usage(&command, "%s", wrong);
     exit_status = s.stream.stream ? run_stream(&s, argc > 1 ? argv[1] : "-")
-                  : s.photos.undo ? vit_photos_undo(&command, &s.photos)
-                  : s.list        ? vit_show_models(&command, writes(&s, FORMAT_JSON))
+                  : s.photos.undo ? vit_photo_libraries->undo(&command, &s.photos)
+                  : s.list        ? vit_show_models(&command, vit_classify_writes(&s, VIT_AS_JSON))
                                   : run(&s, argc - 1, argv + 1);
     return vit_program_end(&command, exit_status);
 }

@@ -436,12 +436,14 @@ void vit_options_help(vit_string *out, const vit_command *command) {
     const size_t width = column_width(command);
     vit_string_add(out, "%s", command->usage);
     for (size_t t = 0; t < 2; t++) {
+        const char *group = NULL; /* its heading, until one of its options is there */
         for (size_t i = 0; i < counts[t]; i++) {
-            if (tables[t][i].name && vit_guest_missing(command->name, tables[t][i].name)) continue;
-            if (tables[t][i].name)
-                add_option_help(out, &tables[t][i], width);
-            else
-                vit_string_add(out, "\n%s:\n", tables[t][i].help);
+            const vit_option *option = &tables[t][i];
+            if (!option->name) group = option->help;
+            if (!option->name || vit_guest_missing(command->name, option->name)) continue;
+            if (group) vit_string_add(out, "\n%s:\n", group);
+            group = NULL;
+            add_option_help(out, option, width);
         }
     }
     vit_string_add(out, "\n%s", command->notes);

@@ -1,4 +1,4 @@
-#include "vit/cli/photos/photos.h"
+#include "vit/cli/parts/photos.h"
 
 #include <string.h>
 
@@ -7,9 +7,6 @@
 #include "vit/cli/photos/journal.h"
 #include "vit/cli/photos/sort.h"
 #include "vit/cli/photos/write_tags.h"
-
-const char *const vit_place_words[] = {"link", "copy", "move", NULL};
-VIT_CHECK_ROWS(vit_place_words, VIT_PLACE_COUNT + 1);
 
 struct vit_photos {
     vit_sorter *sorter; /* one of the two */
@@ -21,7 +18,7 @@ static bool is_asked(const vit_photo_choice *c) {
     return c->sort_into || c->write_tags;
 }
 
-const char *vit_photo_contradiction(const vit_photo_choice *c, bool pictures, bool classes) {
+static const char *contradiction(const vit_photo_choice *c, bool pictures, bool classes) {
     if (c->undo && (pictures || is_asked(c) || c->journal || c->under))
         return "--undo is alone, or with --dry-run";
     if (c->undo) return NULL;
@@ -40,7 +37,7 @@ const char *vit_photo_contradiction(const vit_photo_choice *c, bool pictures, bo
 
 /* ---- undoing ---- */
 
-int vit_photos_undo(const vit_command *command, const vit_photo_choice *choice) {
+static int undo(const vit_command *command, const vit_photo_choice *choice) {
     const bool is_folder = vit_path_look(choice->undo) == VIT_PATH_DIRECTORY;
     char kind[16], *path = is_folder ? vit_path_join(choice->undo, VIT_SORT_JOURNAL)
                                      : vit_strdup(choice->undo);
@@ -60,8 +57,9 @@ int vit_photos_undo(const vit_command *command, const vit_photo_choice *choice) 
 
 /* ---- doing ---- */
 
-vit_status vit_photos_open(vit_photos **out, const vit_command *command, const vit_photo_choice *c,
-                           const char *name, const vit_model *model, vit_error *error) {
+static vit_status open_photos(vit_photos **out, const vit_command *command,
+                              const vit_photo_choice *c, const char *name, const vit_model *model,
+                              vit_error *error) {
     *out = NULL;
     if (!is_asked(c)) return VIT_OK;
     vit_photos *p = *out = vit_alloc(1, sizeof *p);
@@ -73,15 +71,13 @@ vit_status vit_photos_open(vit_photos **out, const vit_command *command, const v
                            error);
 }
 
-void vit_photos_close(vit_photos *p) {
-    if (!p) return;
+static void close_photos(vit_photos *p) {
     vit_sorter_close(p->sorter);
     vit_tagger_close(p->tagger);
     vit_free(p);
 }
 
-vit_status vit_photos_put(vit_photos *p, vit_answered *a, vit_error *error) {
-    if (!p) return VIT_OK;
+static vit_status put(vit_photos *p, vit_answered *a, vit_error *error) {
     if (strcmp(a->name, "-") == 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "-: a picture of standard input is in no folder and has no sidecar");
@@ -90,6 +86,9 @@ vit_status vit_photos_put(vit_photos *p, vit_answered *a, vit_error *error) {
                           vit_answer_abstains(a) ? VIT_SORT_ABSTAINS : a->best[0], error);
 }
 
-bool vit_photos_stopped(const vit_photos *p) {
-    return p && p->stopped;
+static bool stopped(const vit_photos *p) {
+    return p->stopped;
 }
+
+const vit_photo_guest vit_sorting_and_tags = {contradiction, undo, open_photos,
+                                              close_photos,  put,  stopped};

@@ -3,9 +3,7 @@
 #ifndef VIT_CLI_STREAM_FRAMES_H
 #define VIT_CLI_STREAM_FRAMES_H
 
-#include "vit/vit.h"
-
-typedef enum vit_yuv_matrix { VIT_YUV_BT601, VIT_YUV_BT709, VIT_YUV_COUNT } vit_yuv_matrix;
+#include "vit/cli/parts/stream.h"
 
 typedef struct vit_frames_options {
     const char *path;      /* "-": standard input */

@@ -1,4 +1,4 @@
-#include "vit/cli/stream/stream.h"
+#include "vit/cli/parts/stream.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,10 +9,7 @@
 #include "vit/cli/stream/latency.h"
 #include "vit/cli/stream/latest.h"
 
-const char *const vit_yuv_names[] = {"bt601", "bt709", NULL};
-VIT_CHECK_ROWS(vit_yuv_names, VIT_YUV_COUNT + 1);
-
-const char *vit_stream_contradiction(const vit_stream_choice *c, int operands, bool others) {
+static const char *contradiction(const vit_stream_choice *c, int operands, bool others) {
     const bool any = c->frames || c->fps > 0 || c->matrix > 0 || c->realtime || c->every > 0 ||
                      c->change.given || c->ema > 0 || c->begin > 0 || c->end > 0;
     if (!c->stream)
@@ -263,8 +260,8 @@ static vit_status answer_all(stream *s, vit_error *error) {
     }
 }
 
-int vit_stream_run(const vit_command *command, const vit_stream_choice *choice,
-                   const vit_stream_model *how, const char *path) {
+static int run(const vit_command *command, const vit_stream_choice *choice,
+               const vit_stream_model *how, const char *path) {
     const vit_frames_options options = {.path = path,
                                         .raw = choice->frames,
                                         .rate = choice->fps,
@@ -285,3 +282,5 @@ int vit_stream_run(const vit_command *command, const vit_stream_choice *choice,
     if (vit_interrupted()) return 128 + vit_interrupted();
     return status == VIT_OK ? s.exit_status : VIT_EXIT_FAILED;
 }
+
+const vit_stream_guest vit_streams_of_frames = {contradiction, run};

@@ -1,8 +1,9 @@
 /* What vit-classify does with a person's pictures besides answering: it sorts them into folders, or
  * writes the answers as tags into sidecars. One of the two, and each can be undone. */
-#ifndef VIT_CLI_PHOTOS_PHOTOS_H
-#define VIT_CLI_PHOTOS_PHOTOS_H
+#ifndef VIT_CLI_PARTS_PHOTOS_H
+#define VIT_CLI_PARTS_PHOTOS_H
 
+#include "vit/base/place.h"
 #include "vit/cli/parts/answers.h"
 
 typedef struct vit_photo_choice {
@@ -36,27 +37,27 @@ extern const char *const vit_place_words[]; /* "link", "copy", "move", NULL */
             .help = "undo what --sort-into DIR did, or --write-tags\nwith this journal"        \
     }
 
-/* A sentence if the options contradict each other, or NULL. pictures: whether any are named;
- * classes: whether they are answered with classes. */
-const char *vit_photo_contradiction(const vit_photo_choice *choice, bool pictures, bool classes);
-
-/* Undoes; returns the exit status. */
-int vit_photos_undo(const vit_command *command, const vit_photo_choice *choice);
-
 typedef struct vit_photos vit_photos;
 
-/* *out = NULL if neither is asked for. name: of the model. Freed by vit_photos_close, which says
- * what was done. */
-vit_status vit_photos_open(vit_photos **out, const vit_command *command,
-                           const vit_photo_choice *choice, const char *name, const vit_model *model,
-                           vit_error *error);
-void vit_photos_close(vit_photos *photos); /* takes NULL */
+/* What the guest that knows photo libraries does; of the list `guests`. */
+typedef struct vit_photo_guest {
+    /* A sentence if the options contradict each other, or NULL. pictures: whether any are named;
+     * classes: whether they are answered with classes. */
+    const char *(*contradiction)(const vit_photo_choice *choice, bool pictures, bool classes);
+    /* Undoes; returns the exit status. */
+    int (*undo)(const vit_command *command, const vit_photo_choice *choice);
+    /* *out = NULL if neither is asked for. name: of the model. Freed by `close`, which says what
+     * was done. */
+    vit_status (*open)(vit_photos **out, const vit_command *command, const vit_photo_choice *choice,
+                       const char *name, const vit_model *model, vit_error *error);
+    void (*close)(vit_photos *photos);
+    /* Does it for one picture, whose name is answer->name, and sets answer->to, until the next
+     * call. On failure the picture and its sidecars are as they were. */
+    vit_status (*put)(vit_photos *photos, vit_answered *answer, vit_error *error);
+    /* Whether nothing more can be done: the disk is full, or the journal cannot be written. */
+    bool (*stopped)(const vit_photos *photos);
+} vit_photo_guest;
 
-/* Does it for one picture, whose name is answer->name, and sets answer->to, until the next call.
- * On failure the picture and its sidecars are as they were. Takes NULL. */
-vit_status vit_photos_put(vit_photos *photos, vit_answered *answer, vit_error *error);
-
-/* Whether nothing more can be done: the disk is full, or the journal cannot be written. */
-bool vit_photos_stopped(const vit_photos *photos);
+extern const vit_photo_guest *const vit_photo_libraries; /* NULL: there is none */
 
 #endif

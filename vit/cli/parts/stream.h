@@ -1,8 +1,10 @@
 /* vit-classify --stream: frames of a camera or a video, one answer after the other. */
-#ifndef VIT_CLI_STREAM_STREAM_H
-#define VIT_CLI_STREAM_STREAM_H
+#ifndef VIT_CLI_PARTS_STREAM_H
+#define VIT_CLI_PARTS_STREAM_H
 
 #include "vit/cli/parts/answers.h"
+
+typedef enum vit_yuv_matrix { VIT_YUV_BT601, VIT_YUV_BT709, VIT_YUV_COUNT } vit_yuv_matrix;
 
 typedef struct vit_stream_choice {
     bool stream, realtime;
@@ -52,10 +54,6 @@ extern const char *const vit_yuv_names[]; /* "bt601", "bt709", NULL */
             .help = "... and ends where it falls below this smaller P", .max = 1                \
     }
 
-/* A sentence if the options contradict each other, or NULL. others: an option that a stream has
- * not was given. */
-const char *vit_stream_contradiction(const vit_stream_choice *choice, int operands, bool others);
-
 /* What answers. */
 typedef struct vit_stream_model {
     const vit_model *model;
@@ -66,8 +64,16 @@ typedef struct vit_stream_model {
     bool logits;
 } vit_stream_model;
 
-/* path: the stream, "-": standard input. Returns the exit status. */
-int vit_stream_run(const vit_command *command, const vit_stream_choice *choice,
-                   const vit_stream_model *model, const char *path);
+/* What the guest that reads streams does; of the list `guests`. */
+typedef struct vit_stream_guest {
+    /* A sentence if the options contradict each other, or NULL. others: an option that a stream has
+     * not was given. */
+    const char *(*contradiction)(const vit_stream_choice *choice, int operands, bool others);
+    /* path: the stream, "-": standard input. Returns the exit status. */
+    int (*run)(const vit_command *command, const vit_stream_choice *choice,
+               const vit_stream_model *model, const char *path);
+} vit_stream_guest;
+
+extern const vit_stream_guest *const vit_streams; /* NULL: there is none */
 
 #endif
