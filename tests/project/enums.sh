@@ -97,7 +97,6 @@ VIT_PRECISION_F32 vit/weights/file/store.c the same
 VIT_PRECISION_F32 vit/cli/parts/program.c the same
 VIT_SPLIT_TEST vit/cli/vit-evaluate.c the same
 VIT_SPLIT_TRAIN * pictures that the model has learnt from
-vit_ood_score vit/cli/parts/unknown.c whether a score is the chosen one
 vit_conformal_score vit/reliance/conformal.c one score has no sum, one a penalty of ranks
 VIT_I8 * the one type of weights that have scales beside them
 VIT_PLACE_LINK vit/cli/photos/group.c the one that is no file of its own
@@ -109,7 +108,7 @@ VIT_XMP_SUBJECT vit/photos/tags.c the one list whose words are no paths
 stream_kind vit/cli/stream/frames.c what only such a stream has
 VIT_SCORING_NONE vit/cli/photos/sort.c whether there are numbers instead of classes
 VIT_SCORING_NONE vit/cli/photos/write_tags.c the same
-VIT_REPORT_DONE vit/train/monitor.c whether it is over
+VIT_REPORT_DONE vit/train/watch.c whether it is over
 VIT_PREPARE_UNKNOWN * whether it is known
 VIT_PREPARE_SHORTER vit/weights/configs/hugging_face.c the one that needs a crop
 VIT_PREPARE_STRETCH vit/weights/configs/pictures.c the one whose resize can be the end
