@@ -71,9 +71,11 @@ typedef struct vit_few_shot_options {
     /* These six are as in vit_train_options, for vit_few_shot_add_data. */
     const char *class_column, *exclude, *relabel, *tag_branch;
     bool empty_classes, splits_are_classes;
-    bool balance;        /* each class weighs the same, however many pictures it has */
-    size_t views;        /* of each picture: the picture, and crops of it, mirrored or not, that are
-                            learnt from as well; 0: 1, the picture alone */
+    bool balance; /* each class weighs the same, however many pictures it has */
+    size_t folds; /* 2..100: left-out pictures are answered by heads that are computed from the
+                     other ones of so many folds; 0: as the head does */
+    size_t views; /* of each picture: the picture, and crops of it, mirrored or not, that are
+                     learnt from as well; 0: 1, the picture alone */
     bool keep_direction; /* views are not mirrored: letters, signs */
     bool hold_out;       /* of data without parts, one sixth of each class is the test part */
     bool keep_lessons;   /* for vit_few_shot_save_lessons: what is learnt depends on nothing but
@@ -150,7 +152,8 @@ typedef struct vit_few_shot_result {
     size_t pictures, classes, right;
     double accuracy;      /* right / pictures */
     double low, high;     /* between these it is in 19 of 20 cases (Wilson's interval) */
-    const char *left_out; /* "each picture by itself", or "a tenth at a time"; a constant */
+    const char *left_out; /* "each picture by itself", "a tenth at a time", "a fold at a time"; a
+                             constant */
     double strength;      /* of the regularisation, as scikit-learn's Ridge has alpha; of
                              "logistic" 1 / C */
     double temperature, threshold; /* of the model; 0: there are too few pictures for one */

@@ -58,15 +58,17 @@ VIT_API void vit_calibration_free(vit_calibration *calibration);
 /* Answers to the pictures that the model's head was computed from (vit_evaluation.seen), each by a
  * head that is computed in the same way without it: calls the options' `picture` for each, in the
  * order of the data, without logits. vit_calibration_new and label issues take these for such
- * pictures. *out may be NULL. MISMATCH: the data's classes are not the model's. */
+ * pictures. folds: as in vit_few_shot_options.
+ * *out may be NULL. MISMATCH: the data's classes are not the model's. */
 typedef struct vit_left_out {
     size_t images;
-    const char *left_out;       /* "each picture by itself", or "a tenth at a time"; a constant */
+    const char *left_out; /* "each picture by itself", "a tenth at a time", "a fold at a time"; a
+                             constant */
     double accuracy, low, high; /* of these answers; Wilson's interval of 95 % */
 } vit_left_out;
 VIT_API vit_status vit_evaluate_left_out(const vit_model *model,
-                                         const vit_evaluate_options *options, vit_left_out *out,
-                                         vit_error *error);
+                                         const vit_evaluate_options *options, size_t folds,
+                                         vit_left_out *out, vit_error *error);
 
 /* Writes a calibration to a file (docs/formats.md), which is replaced at once. A file that is no
  * calibration is not replaced: MISMATCH. */

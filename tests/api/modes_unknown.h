@@ -113,7 +113,7 @@ static void try_vit_evaluate_left_out(void) {
     vit_left_out out = {0};
     const vit_evaluate_options none = {0};
     vit_status status;
-    TRY(status = vit_evaluate_left_out(model, &none, &out, &error));
+    TRY(status = vit_evaluate_left_out(model, &none, 0, &out, &error));
     add_number((double)status);
 }
 

@@ -151,7 +151,7 @@ static vit_status embed_data(bool null, vit_error *error) {
 }
 
 static vit_status left_out(bool null, vit_error *error) {
-    return vit_evaluate_left_out(model, OPTIONS(vit_evaluate_options), NULL, error);
+    return vit_evaluate_left_out(model, OPTIONS(vit_evaluate_options), 0, NULL, error);
 }
 
 static vit_status unknown_rule(bool null, vit_error *error) {

@@ -72,6 +72,14 @@ check "in Chromium: diagrams, classes, pictures; no error, no request" \
     'is=document.querySelector("#curves").hidden && document.querySelector("#filters").hidden' \
     size=390x844 dark 'is=document.documentElement.scrollWidth <= 390'
 
+run 0 "pictures" "a fold at a time" \
+    vit-evaluate --model head.safetensors --data kinds --label-issues folds.csv --folds 4
+check "folds list the same four" python3 - <<'END_OF_PYTHON'
+def files(name):
+    return sorted(line.rsplit(b",", 5)[0] for line in open(name, "rb").read().split(b"\n"))
+assert files("folds.csv") == files("issues.csv")
+END_OF_PYTHON
+run 2 "" "is for --label-issues" vit-evaluate --model head.safetensors --data kinds --folds 4
 run 2 "" "not --split train" \
     vit-evaluate --model head.safetensors --data kinds --split train --label-issues other.csv
 run 2 "" "FILE.html" vit-evaluate --model head.safetensors --data kinds --report page.txt

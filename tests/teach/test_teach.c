@@ -181,6 +181,46 @@ static void a_picture_is_left_out_with_its_views(void **unused) {
     compare_left_out(groups);
 }
 
+/* A fold is answered as a head of the other pictures answers, and a copy is in that of the first.
+ */
+static void a_fold_is_answered_by_the_others(void **unused) {
+    enum { PICTURES = 12, WIDTH = 5, FOLDS = 3 };
+    head_case c = drawn(PICTURES, 1, WIDTH, 2);
+    uint32_t groups[PICTURES], at = 0;
+    uint8_t folds[PICTURES];
+    float without[PICTURES * 2];
+    vit_error error;
+    for (uint32_t i = 0; i < PICTURES; i++) groups[i] = i == PICTURES - 1 ? 2 : i;
+    c.samples.groups = groups;
+    assert_int_equal(vit_deal_folds(folds, &c.samples, FOLDS, &error), VIT_OK);
+    assert_int_equal(folds[PICTURES - 1], folds[2]);
+    assert_int_equal(vit_solve_folds(without, vit_solve_ridge, &c.samples, FOLDS,
+                                     vit_kernels_choose(VIT_CPU_AVX512BF16), 2, &error),
+                     VIT_OK);
+    head_case rest = drawn(PICTURES, 1, WIDTH, 2); /* those of the folds other than the first's */
+    uint32_t places[PICTURES] = {0}, others[PICTURES];
+    for (uint32_t i = 0; i < PICTURES; i++) {
+        if (folds[i] == folds[0]) continue;
+        memcpy(rest.features + at * WIDTH, c.features + i * WIDTH, WIDTH * sizeof(float));
+        rest.labels[at] = c.labels[i];
+        places[i] = at;
+        others[at++] = places[groups[i]];
+    }
+    rest.samples.pictures = at;
+    rest.samples.groups = others;
+    vit_solution s = solve(&rest.samples, vit_solve_ridge, 1);
+    for (size_t i = 0; i < PICTURES; i++)
+        for (size_t k = 0; k < 2 && folds[i] == folds[0]; k++) {
+            double z = s.head.bias[k];
+            for (size_t j = 0; j < WIDTH; j++)
+                z += s.head.weights[k * WIDTH + j] * (double)c.features[i * WIDTH + j];
+            assert_true(fabs(z - (double)without[i * 2 + k]) < 1e-6);
+        }
+    vit_solution_free(&s);
+    free_case(&rest);
+    free_case(&c);
+}
+
 /* Copies are in one fold, so that none is answered by a head that knows the other. */
 static void copies_are_in_one_fold(void **unused) {
     enum { EACH = 40 };
@@ -357,6 +397,7 @@ int main(void) {
         cmocka_unit_test(ridge_is_scikit_learns),
         cmocka_unit_test(logistic_is_scikit_learns),
         cmocka_unit_test(a_picture_is_left_out_with_its_views),
+        cmocka_unit_test(a_fold_is_answered_by_the_others),
         cmocka_unit_test(copies_are_in_one_fold),
         cmocka_unit_test(threads_change_no_byte),
         cmocka_unit_test(many_pictures_have_the_same_head),

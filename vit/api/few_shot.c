@@ -38,6 +38,9 @@ static vit_status choose(vit_few_shot *t, const vit_few_shot_options *o, vit_err
     if (o->views > MOST_VIEWS)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "%zu views, expected 1 to %d", o->views,
                         MOST_VIEWS);
+    if (o->folds == 1 || o->folds > VIT_MOST_FOLDS)
+        return vit_fail(error, VIT_ERROR_ARGUMENT, "%zu folds, expected 2 to %d", o->folds,
+                        VIT_MOST_FOLDS);
     t->views = vit_max(1, o->views);
     t->balance = o->balance;
     t->keep_direction = o->keep_direction;
@@ -45,6 +48,7 @@ static vit_status choose(vit_few_shot *t, const vit_few_shot_options *o, vit_err
     t->empty_classes = o->empty_classes;
     t->splits_are_classes = o->splits_are_classes;
     t->no_curve = o->no_curve;
+    t->folds = o->folds;
     t->keep_lessons = o->keep_lessons;
     t->precision = o->precision;
     t->most_pixels = o->most_pixels;

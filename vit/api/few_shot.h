@@ -41,7 +41,7 @@ struct vit_few_shot {
     vit_precision precision;
     bool empty_classes, splits_are_classes;
     char *class_column, *exclude, *relabel, *tag_branch; /* or NULL */
-    size_t most_pixels;
+    size_t most_pixels, folds;
     vit_few_shot_callback *goes_on;
     void *user;
     size_t views, width; /* width: features of a view */

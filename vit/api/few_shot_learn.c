@@ -154,8 +154,11 @@ static vit_status learn(vit_few_shot *t, vit_solution *solution, vit_few_shot_re
     const vit_samples samples = samples_of(t);
     const vit_session *s = t->session;
     status = vit_solve(solution, t->solver->solve, &samples, s->kernels, s->threads, error);
+    if (status == VIT_OK && t->folds > 0)
+        status = vit_solve_folds(solution->without, t->solver->solve, &samples, t->folds,
+                                 s->kernels, s->threads, error);
     *l = (vit_few_shot_result){.classes = t->class_count,
-                               .left_out = t->solver->left_out,
+                               .left_out = t->folds > 0 ? "a fold at a time" : t->solver->left_out,
                                .strength = solution->strength,
                                .doubled = NAN};
     count_copies(l, t);

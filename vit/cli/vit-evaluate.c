@@ -24,7 +24,7 @@ typedef struct settings {
     const char *label_issues, *report, *near_duplicates;
     vit_coverage_choice sets;
     int split; /* vit_split */
-    uint64_t batch, threads, knn;
+    uint64_t batch, threads, knn, folds;
     bool json, confusion, list_unreadable, probe;
 } settings;
 
@@ -83,6 +83,11 @@ static const vit_option options[] = {
              "confident learning, the likeliest first\n"
              "(docs/reliance.md); the model must not have been\n"
              "trained on them, or its head be a computed one"},
+    {VIT_OPTION(COUNT, "folds", folds, "K"),
+     .help = "with --label-issues and a computed head: answer the\n"
+             "pictures of each of K folds by a head computed from\n"
+             "the others (default: without each picture alone)",
+     .min = 2, .max = 100},
     {VIT_OPTION(TEXT, "logits", logits, "FILE.npy"),
      .help = "write the logits, float32 of [pictures][classes];\n"
              "those of --split train can be a teacher's answers,\n"
@@ -303,7 +308,15 @@ static vit_status open_sets(predictions *p, const vit_evaluate_options *choice, 
 static vit_status find_issues(predictions *p, const vit_evaluation *result, vit_error *error) {
     vit_status status = VIT_OK;
     if (p->kept.count == 0) return VIT_OK;
-    if (result->seen) status = vit_issues->leave_out(&p->kept, p->model, p->choice, error);
+    if (result->seen)
+        status =
+            vit_issues->leave_out(&p->kept, p->model, p->choice, (size_t)p->settings->folds, error);
+    else if (p->settings->folds > 0)
+        status = vit_fail(error, VIT_ERROR_ARGUMENT,
+                          "--folds K is for a head that was computed from these pictures "
+                          "(vit-train --head ridge --data %s); the model has not learnt from them, "
+                          "and its own answers do: leave --folds out",
+                          p->settings->data);
     if (status == VIT_OK) status = vit_issues->find(&p->kept, error);
     if (status == VIT_OK)
         vit_say(&command, "%zu of %zu labels are likely wrong: %s", p->kept.issue_count,
@@ -499,6 +512,8 @@ static const char *contradiction(const settings *s) {
                "--split train: take --split val or test; or compute a head from all of them, "
                "vit-train --head ridge --init MODEL, and measure that, which answers each "
                "picture without it";
+    if (s->folds > 0 && !s->label_issues && !s->report)
+        return "--folds K is for --label-issues FILE.csv, or --report FILE.html";
     if (s->report && !vit_has_ending(s->report, ".html"))
         return "--report: the file is a page, FILE.html";
     if (s->logits && !vit_has_ending(s->logits, ".npy"))

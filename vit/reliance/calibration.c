@@ -114,7 +114,7 @@ static vit_status calibrate(vit_calibration *c, const vit_model *model,
     if (seen) {
         c->images = 0;
         to.status = VIT_OK;
-        status = vit_evaluate_left_out(model, &choice, NULL, error);
+        status = vit_evaluate_left_out(model, &choice, 0, NULL, error);
     }
     if (status == VIT_OK) {
         c->data = vit_strdup(result.data);

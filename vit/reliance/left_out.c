@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* How the model's head was computed, as its recipe says. */
-static vit_few_shot_options options_of(const vit_model *model, const vit_evaluate_options *o) {
+static vit_few_shot_options options_of(const vit_model *model, size_t folds,
+                                       const vit_evaluate_options *o) {
     json_t *recipe = json_loads(vit_model_describe(model).recipe, 0, NULL);
     const char *head = json_string_value(json_object_get(recipe, "head"));
     const json_int_t views = json_integer_value(json_object_get(recipe, "views"));
@@ -16,6 +17,7 @@ static vit_few_shot_options options_of(const vit_model *model, const vit_evaluat
         .head = head && strcmp(head, "logistic") == 0 ? "logistic" : "ridge",
         .balance = json_is_true(json_object_get(recipe, "balance")),
         .views = views > 0 ? (size_t)views : 1,
+        .folds = folds,
         .no_curve = true,
         .class_column = o->class_column,
         .exclude = o->exclude,
@@ -61,11 +63,11 @@ static vit_status call_back(const vit_few_shot *t, size_t classes, const vit_eva
 }
 
 vit_status vit_evaluate_left_out(const vit_model *model, const vit_evaluate_options *options,
-                                 vit_left_out *out, vit_error *error) {
+                                 size_t folds, vit_left_out *out, vit_error *error) {
     VIT_ENTRY;
     static const vit_evaluate_options none;
     const vit_evaluate_options *o = options ? options : &none;
-    const vit_few_shot_options how = options_of(model, o);
+    const vit_few_shot_options how = options_of(model, folds, o);
     vit_few_shot *t = NULL;
     vit_few_shot_result learnt;
     vit_status status = VIT_OK;

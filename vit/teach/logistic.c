@@ -221,22 +221,6 @@ static vit_status minimise(rooms *room, const logistic *l, vit_error *error) {
 
 /* ---- folds ---- */
 
-/* Every tenth picture of a class is in the same fold; classes begin at different ones. Copies are
- * in the fold of the first of them. */
-static vit_status deal(logistic *l, vit_error *error) {
-    const vit_samples *x = l->s->samples;
-    size_t *seen = vit_alloc(x->classes, sizeof *seen);
-    if (!seen) return vit_fail_memory(error, "classes", x->classes * sizeof *seen);
-    for (size_t i = 0; i < x->pictures; i++) {
-        const size_t label = x->labels[i];
-        const bool leads = !x->groups || x->groups[i] == i;
-        l->folds[i] =
-            leads ? (uint8_t)((seen[label]++ + label) % VIT_FOLDS) : l->folds[x->groups[i]];
-    }
-    vit_free(seen);
-    return VIT_OK;
-}
-
 /* The logits of the pictures that were left out, at x. Returns the sum of their cross-entropies, at
  * most 20 each: a class all of whose pictures are left out would have an infinite one. */
 static vit_status take_left_out(double *sum, float *without, const logistic *l, const double *x,
@@ -274,7 +258,7 @@ static vit_status solve(vit_solution *out, logistic *l, rooms *room, vit_error *
     const int folds = s->samples->pictures > VIT_FEW ? 1 : VIT_FOLDS;
     double best = INFINITY, sum = 0;
     l->precision = ENOUGH;
-    vit_status status = deal(l, error);
+    vit_status status = vit_deal_folds(l->folds, s->samples, VIT_FOLDS, error);
     for (size_t i = 0; i < sizeof strengths / sizeof *strengths && status == VIT_OK; i++) {
         l->strength = strengths[i];
         status = cross_validate(&sum, out->without, room, l, folds, error);

@@ -34,6 +34,19 @@ vit_solver_function vit_solve_ridge;
 #define VIT_FEW 2000
 vit_solver_function vit_solve_logistic;
 
+/* folds: [pictures] = 0..count - 1. Every count-th picture of a class is in the same fold; classes
+ * begin at different ones. Copies are in the fold of the first of them. count: 2..VIT_MOST_FOLDS.
+ * Errors: MEMORY. */
+#define VIT_MOST_FOLDS 100
+vit_status vit_deal_folds(uint8_t *folds, const vit_samples *samples, size_t count,
+                          vit_error *error);
+
+/* without: [pictures][classes] = logits of the first view of each picture by a head that is
+ * computed from the other folds, its strength, too. ARGUMENT if all pictures are in one fold.
+ * Errors: those of vit_solve. */
+vit_status vit_solve_folds(float *without, vit_solver_function *solver, const vit_samples *samples,
+                           size_t count, const vit_kernels *kernels, int threads, vit_error *error);
+
 /* Makes the arrays of a solution, and runs the solver. Freed by vit_solution_free, also on failure.
  */
 vit_status vit_solve(vit_solution *out, vit_solver_function *solver, const vit_samples *samples,

@@ -72,14 +72,14 @@ static void note_left_out(const vit_left_out *l, const vit_evaluate_options *opt
 }
 
 static vit_status leave_out(vit_kept_answers *a, const vit_model *model,
-                            const vit_evaluate_options *options, vit_error *error) {
+                            const vit_evaluate_options *options, size_t folds, vit_error *error) {
     replacing r = {a, 0, false};
     vit_evaluate_options choice = *options;
     vit_left_out left_out;
     choice.picture = replace_answer;
     choice.user = &r;
     choice.note = NULL;
-    const vit_status status = vit_evaluate_left_out(model, &choice, &left_out, error);
+    const vit_status status = vit_evaluate_left_out(model, &choice, folds, &left_out, error);
     if (status != VIT_OK) return status;
     if (r.differs || r.next != a->count)
         return vit_fail(error, VIT_ERROR_MISMATCH,

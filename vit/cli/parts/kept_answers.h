@@ -29,11 +29,11 @@ typedef struct vit_issue_guest {
     void (*keep)(vit_kept_answers *a, const vit_evaluated *picture);
     void (*free)(vit_kept_answers *a);
     /* In place of answers to pictures that the model's head was computed from: those of a head that
-     * is computed in the same way without the picture. a: the answers of the model's own head,
-     * whose probabilities are replaced. options->note says so. MISMATCH: the data are read
-     * otherwise than they were then. */
+     * is computed in the same way without the picture, or without its fold of `folds`. a: the
+     * answers of the model's own head, whose probabilities are replaced. options->note says so.
+     * MISMATCH: the data are read otherwise than they were then. */
     vit_status (*leave_out)(vit_kept_answers *a, const vit_model *model,
-                            const vit_evaluate_options *options, vit_error *error);
+                            const vit_evaluate_options *options, size_t folds, vit_error *error);
     /* a->issues = vit_label_issues_find of them. */
     vit_status (*find)(vit_kept_answers *a, vit_error *error);
     /* What the table of label issues begins with, and the table: a picture a line, the lowest
