@@ -66,6 +66,26 @@ static void test_sidecars(void **state) {
     assert_non_null(strstr(tags_of("a.jpg"), "a.jpg.xmp: byte 2: "));
 }
 
+/* digiKam's, with names that XML writes otherwise, and lists of other programs beside it. */
+static void test_digikam(void **state) {
+    put_file("b.jpg", "no picture");
+    put_file("b.jpg.xmp", BEGIN
+             " xmlns:digiKam='http://www.digikam.org/ns/1.0/' "
+             "xmlns:MicrosoftPhoto='http://ns.microsoft.com/photo/1.0/' "
+             "digiKam:ColorLabel='0' MicrosoftPhoto:Rating='75'>"
+             "<digiKam:TagsList><rdf:Seq>" LI("Tiere/Katze, klein")
+                 LI("Tiere/Hund &amp; &quot;Co&quot;") LI("Orte/K\xc3\xb6ln &#128008;") LI(
+                     "Leute/O'Neil &lt;x>") LI("_Digikam_Internal_Tags_/Color Label None")
+                     LI("100%") "</rdf:Seq></digiKam:TagsList>" BAG("MicrosoftPhoto:LastKeywordXMP",
+                                                                    LI("Tiere/Fremd"))
+                         BAG("lr:hierarchicalSubject", LI("Tiere|Katze, klein") LI("AC/DC|Live"))
+                             BAG("dc:subject", LI("Katze, klein") LI("Live") LI("100%")
+                                                   LI("Color Label None")) END);
+    assert_string_equal(tags_of("b.jpg"),
+                        "Tiere/Katze, klein;Tiere/Hund & \"Co\";Orte/K\xc3\xb6ln \xf0\x9f\x90\x88;"
+                        "Leute/O'Neil <x>;100%;AC/DC/Live");
+}
+
 /* The message about a sidecar of this text. */
 static const char *refusal(const char *text) {
     vit_xmp xmp;
@@ -167,9 +187,9 @@ static void test_not_edited(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_embedded),   IN_DIRECTORY(test_sidecars),
-        cmocka_unit_test(test_refused),    cmocka_unit_test(test_edited),
-        cmocka_unit_test(test_not_edited),
+        cmocka_unit_test(test_embedded), IN_DIRECTORY(test_sidecars),
+        IN_DIRECTORY(test_digikam),      cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_edited),   cmocka_unit_test(test_not_edited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
