@@ -91,6 +91,13 @@ for r in rows:
 assert not on and rows[-1]['event'] == 'done'
 PY"
 
+cp "$tree/models/mnist.safetensors" m.safetensors
+check "a calibration" vit-evaluate --model m.safetensors --calibrate digits
+model="--model m.safetensors --unknown .05 --threads 1"
+check "p-values are as those of files" same ppm s.ppm
+check "there are some" grep -q '"p_value": [0-9.e-]*, "unknown": true' stream
+model="--model $tree/models/mnist.safetensors --threads 1"
+
 # Damage, and ends in the midst.
 "$python" - <<'END'
 for name, at in (("ppm", 0), ("y4m", 0)):

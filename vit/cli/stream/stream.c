@@ -43,7 +43,8 @@ typedef struct stream {
     vit_latest *latest;
     size_t classes, height, width, channels;
     uint8_t *pixels, *before; /* of the frame, and of the one that was answered last */
-    float *values, *logits, *smoothed, *probabilities;
+    float *values, *logits, *features, *smoothed, *probabilities;
+    vit_unknown unknown; /* the frame's own, with --unknown */
     size_t *best, *set;
     event *events; /* [classes] */
     bool has_answered;
@@ -66,20 +67,21 @@ static vit_status allocate(stream *s, vit_error *error) {
     s->before = vit_alloc(1, size);
     s->values = vit_alloc(size, sizeof *s->values);
     s->logits = vit_alloc(s->classes, sizeof *s->logits);
+    s->features = vit_alloc(info.features, sizeof *s->features);
     s->smoothed = vit_alloc(s->classes, sizeof *s->smoothed);
     s->probabilities = vit_alloc(s->classes, sizeof *s->probabilities);
     s->best = vit_alloc(s->how->top, sizeof *s->best);
     s->set = vit_alloc(s->classes, sizeof *s->set);
     s->events = vit_alloc(s->classes, sizeof *s->events);
-    if (s->pixels && s->before && s->values && s->logits && s->smoothed && s->probabilities &&
-        s->best && s->set && s->events)
+    if (s->pixels && s->before && s->values && s->logits && s->features && s->smoothed &&
+        s->probabilities && s->best && s->set && s->events)
         return VIT_OK;
     return vit_fail_memory(error, "frames", size * sizeof *s->values);
 }
 
 static void close_stream(stream *s) {
     void *const arrays[] = {s->pixels,        s->before, s->values, s->logits, s->smoothed,
-                            s->probabilities, s->best,   s->set,    s->events};
+                            s->probabilities, s->best,   s->set,    s->events, s->features};
     vit_latest_close(s->latest);
     vit_frames_close(s->frames);
     for (size_t i = 0; i < VIT_COUNT(arrays); i++) vit_free(arrays[i]);
@@ -153,7 +155,10 @@ static vit_status compute(stream *s, vit_frame *frame, bool *changed, const char
     if (status != VIT_OK) return status;
     *changed = has_changed(s);
     if (!*changed) return VIT_OK;
-    status = vit_embed_normalized(s->how->session, s->values, 1, s->logits, NULL, error);
+    status = vit_embed_normalized(s->how->session, s->values, 1, s->logits, s->features, error);
+    if (status == VIT_OK && s->how->coverage->unknown)
+        status = vit_coverages->test(s->how->coverage, s->how->model, s->logits, s->features,
+                                     &s->unknown, error);
     if (status != VIT_OK) return status;
     smooth(s);
     vit_model_probabilities(s->how->model, s->smoothed, s->probabilities);
@@ -177,6 +182,7 @@ static bool write_frame(stream *s, const vit_frame *frame, const vit_error *fail
                       .best = s->best,
                       .coverage = s->how->coverage_asked,
                       .set = s->set,
+                      .unknown = s->how->coverage->unknown ? &s->unknown : NULL,
                       .thresholds = s->how->coverage->thresholds};
     if (!failure && s->how->coverage->rule)
         a.set_count = vit_coverages->set(s->how->coverage, s->probabilities, s->set);
