@@ -71,14 +71,14 @@ import os, shutil, subprocess
 journal = "sorted/.vit-journal"
 text = open(journal, "rb").read()
 before = sorted(os.listdir("photos/a"))
-for at in range(0, len(text), 149):
+for at in range(0, len(text), 331):
     damaged = bytearray(text)
     damaged[at] ^= 1 << at % 8
     open(journal, "wb").write(damaged)
     done = subprocess.run(["vit-classify", "--undo", "sorted", "--dry-run"], capture_output=True)
     assert done.returncode == 1 and b"damaged" in done.stderr or b"no journal" in done.stderr or \
         b"another version" in done.stderr, (at, done)
-for size in range(0, len(text), 307):
+for size in range(0, len(text), 499):
     open(journal, "wb").write(text[:size])
     done = subprocess.run(["vit-classify", "--undo", "sorted", "--dry-run"], capture_output=True)
     assert done.returncode in (0, 1), (size, done)
@@ -91,7 +91,7 @@ check "a journal with a bit turned, or cut" turned
 
 # Killed at any moment, then finished by the next run.
 killed() {
-    library 45
+    library 30
     rm -rf sorted
     for wait in 0.15 0.25; do
         vit-classify $one --recursive --json --sort-into sorted --by "$1" photos >/dev/null 2>&1 &
