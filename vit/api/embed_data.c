@@ -129,6 +129,7 @@ static vit_status embed(const vit_model *m, const vit_dataset *d, const vit_chos
     to->match = &match;
     vit_normalize_table(e.table, &m->file.preprocessing, c->channels);
     if (status == VIT_OK) status = embed_all(&e, inference, to, error);
+    to->match = NULL;
     vit_match_free(&match);
     vit_inference_free(inference);
     return status;

@@ -27,7 +27,7 @@ void vit_csv_clear(vit_csv *csv);
 /* ---- writing: rows end with a line feed ---- */
 
 /* Appends a text, but '?' for control characters and bytes that are no UTF-8. */
-void vit_csv_visible(vit_string *text, const char *field);
+void vit_csv_visible(vit_string *t, const char *text);
 
 /* Appends a field, as vit_csv_visible has it, in quotes if it contains a comma or a quote. */
 void vit_csv_field(vit_string *text, const char *field);

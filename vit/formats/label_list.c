@@ -150,9 +150,10 @@ static bool has_twice(char **names, size_t count) {
 
 /* Orders the names by numbers before all of them, which are taken away. */
 static vit_status order_by_numbers(vit_label_list *n, const char *path, vit_error *error) {
-    char **ordered = vit_alloc(n->count, 2 * sizeof *ordered), **names = ordered + n->count;
+    char **ordered = vit_alloc(n->count, 2 * sizeof *ordered);
     uint64_t number, first = 1;
     if (!ordered) return vit_fail_memory(error, path, n->count * 2 * sizeof *ordered);
+    char **names = ordered + n->count;
     bool are_numbered = n->count > 1, are_complete = true;
     for (size_t i = 0; i < n->count && are_numbered; i++) {
         are_numbered = (names[i] = behind_number(n->labels[i], &number));
@@ -190,10 +191,10 @@ static vit_status check_commas(const vit_label_list *n, const char *path, vit_er
 
 typedef vit_status read_function(vit_bytes *out, const char *path, size_t limit, vit_error *error);
 
-static vit_status read_file(vit_label_list *out, bool are_names, read_function *read,
+static vit_status read_file(vit_label_list *out, bool are_names, read_function *load,
                             const char *path, vit_error *error) {
     vit_bytes bytes;
-    vit_status status = read(&bytes, path, LARGEST_FILE, error);
+    vit_status status = load(&bytes, path, LARGEST_FILE, error);
     if (status != VIT_OK) return status;
     const size_t mark = vit_utf8_mark(bytes.data, bytes.size), size = bytes.size - mark;
     char *text = (char *)bytes.data + mark;
@@ -208,10 +209,10 @@ static vit_status read_file(vit_label_list *out, bool are_names, read_function *
     return status;
 }
 
-static vit_status read_all(vit_label_list *out, bool are_names, read_function *read,
+static vit_status read_all(vit_label_list *out, bool are_names, read_function *load,
                            const char *path, vit_error *error) {
     *out = (vit_label_list){0};
-    const vit_status status = read_file(out, are_names, read, path, error);
+    const vit_status status = read_file(out, are_names, load, path, error);
     if (status == VIT_OK) return status;
     vit_free(out->labels);
     *out = (vit_label_list){0};

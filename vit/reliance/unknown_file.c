@@ -86,8 +86,8 @@ static vit_status read_block(void **out, const json_t *object, const char *key, 
     if (status != VIT_OK) return status;
     bool fine = bytes.size == count * size;
     for (size_t i = 0; i < count && fine; i++) {
-        float single;
-        double number;
+        float single = 0;
+        double number = 0;
         if (size == sizeof single) memcpy(&single, bytes.data + i * size, size);
         if (size == sizeof number) memcpy(&number, bytes.data + i * size, size);
         fine = size == sizeof single ? isfinite(single) : isfinite(number);
