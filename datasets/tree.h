@@ -127,6 +127,13 @@ vit_status vit_tree_choose(vit_preparation *out, const vit_tree *tree,
 vit_status vit_tree_open(vit_dataset *out, vit_tree *tree, const char *path,
                          const vit_dataset_options *options, vit_error *error);
 
+/* Marks the training pictures that are copies of test pictures, which are both prepared and in
+ * *out, and adds them to out->copies; *count: of them, 0 if they are most of the training. Errors:
+ * MEMORY.
+ */
+vit_status vit_tree_find_copies(size_t *count, vit_dataset *out, vit_tree *tree, int threads,
+                                vit_error *error);
+
 void vit_tree_part_free(vit_tree_part *part);
 void vit_tree_free(vit_tree *tree);
 

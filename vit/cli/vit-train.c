@@ -268,72 +268,6 @@ static bool on_event(const vit_event *event, void *user) {
     return vit_interrupted() == 0;
 }
 
-/* The values of --set, and those of options that are keys, which go before them. */
-typedef struct key_values {
-    const char
-        *values[sizeof((vit_option_list){0}.values) / sizeof(char *) +
-                sizeof((vit_option_keys){0}.values) / sizeof((vit_option_keys){0}.values[0])];
-    size_t count;
-} key_values;
-
-static void collect_sets(key_values *out, const settings *s) {
-    *out = (key_values){.count = s->set.count};
-    memcpy(out->values, s->set.values, s->set.count * sizeof *out->values);
-    for (size_t i = 0; i < s->keys.count; i++) out->values[out->count++] = s->keys.values[i];
-}
-
-/* Of files; owned. */
-typedef struct paths {
-    char *init, *teacher; /* NULL: not given */
-    char *out;            /* the model */
-    char *rescue;         /* where a training without --checkpoint is saved when interrupted */
-} paths;
-
-static vit_train_options train_options(const settings *s, const key_values *sets, const paths *p,
-                                       vit_train_report *report) {
-    return (vit_train_options){
-        .data = s->data,
-        .class_column = s->classes.class_column,
-        .exclude = s->classes.exclude,
-        .relabel = s->classes.relabel,
-        .tag_branch = vit_chosen_tags(&s->classes.tags),
-        .near_duplicates = s->near_duplicates,
-        .preset = s->preset,
-        .set = sets->values,
-        .set_count = sets->count,
-        .height = s->size.height,
-        .width = s->size.width,
-        .init = p->init,
-        .config = s->config,
-        .out = p->out,
-        .checkpoint = s->checkpoint,
-        .save_minutes = s->save_every,
-        .report = s->report,
-        .tensorboard = s->tensorboard,
-        .resume = s->resume,
-        .rescue = p->rescue,
-        .overwrite = s->overwrite,
-        .keep_best = s->keep == KEEP_BEST,
-        .patience = (size_t)s->patience,
-        .epochs = s->epochs,
-        .steps = s->steps.steps,
-        .schedule_steps = s->steps.schedule,
-        .minutes = s->minutes,
-        .gradient_accumulation = (size_t)s->gradient_accumulation,
-        .teacher = p->teacher,
-        .empty_classes = s->classes.empty_classes,
-        .splits_are_classes = s->classes.splits_are_classes,
-        .seed = s->seed,
-        .threads = (int)s->threads,
-        .activation_checkpointing = s->activation_checkpointing,
-        .cpu = vit_chosen_cpu(),
-        .callback = on_event,
-        .user = report,
-        .cluster = s->cluster,
-        .shard_optimizer = s->shard_optimizer,
-    };
-}
-
 /* Says why the training ended early; returns the exit status. */
 static int explain(const settings *s, const vit_train_report *report, const vit_error *error) {
     int number = vit_interrupted();
@@ -388,7 +322,7 @@ static int calibrate(const settings *s, const char *out) {
 }
 
 /* *outcome: what the training has reached. */
-static int train(settings *s, const paths *p, vit_log_summary *outcome) {
+static int train(settings *s, const vit_train_paths *p, vit_log_summary *outcome) {
     vit_error error = {0};
     vit_train_report report = {.command = &command,
                                .out = p->out,
@@ -401,9 +335,10 @@ static int train(settings *s, const paths *p, vit_log_summary *outcome) {
                                .list_details = s->list_unreadable};
     s->status = vit_train_report_start(&report, &error);
     if (s->status != VIT_OK) return vit_say_error(&command, &error);
-    key_values sets;
-    collect_sets(&sets, s);
-    vit_train_options choice = train_options(s, &sets, p, &report);
+    vit_key_values sets;
+    vit_train_options choice = vit_chosen_training(s, p, &sets);
+    choice.callback = on_event;
+    choice.user = &report;
     s->status = vit_train(NULL, &choice, &error);
     bool logged = vit_train_report_end(&report);
     int exit_status = logged ? VIT_EXIT_OK : VIT_EXIT_FAILED;
@@ -420,12 +355,11 @@ static bool on_search(const vit_event *event, void *user) {
     return vit_interrupted() == 0;
 }
 
-static int find_lr(settings *s, const paths *p) {
+static int find_lr(settings *s, const vit_train_paths *p) {
     vit_error error = {0};
     vit_lr_search found;
-    key_values sets;
-    collect_sets(&sets, s);
-    vit_train_options choice = train_options(s, &sets, p, NULL);
+    vit_key_values sets;
+    vit_train_options choice = vit_chosen_training(s, p, &sets);
     choice.callback = on_search;
     choice.user = s;
     s->status = vit_find_lr(&found, &choice, &error);
@@ -452,7 +386,7 @@ static void find_rescued(settings *s, const char *rescue, vit_error *error) {
 /* Finds the files that the names stand for, and trains. */
 static int run(settings *s, vit_log_summary *outcome) {
     vit_error error = {0};
-    paths p = {.out = s->out ? vit_strdup(s->out) : vit_default_out(s)};
+    vit_train_paths p = {.out = s->out ? vit_strdup(s->out) : vit_default_out(s)};
     p.rescue = p.out ? rescue_name(p.out) : NULL;
     if (!p.rescue) vit_fail_memory(&error, "the name of the model", strlen(s->data));
     if (error.status == VIT_OK) find_rescued(s, p.rescue, &error);

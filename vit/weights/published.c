@@ -9,6 +9,7 @@
 #include "vit/weights/file/labels.h"
 #include "vit/weights/layout/decoder.h"
 #include "vit/weights/layout/shapes.h"
+#include "vit/weights/word_head.h"
 #include <string.h>
 
 #define LARGEST_CONFIG ((size_t)16 << 20) /* labels of 20,000 classes are about a megabyte */

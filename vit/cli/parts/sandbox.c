@@ -143,8 +143,7 @@ static void read_system(vit_sandbox *box) {
 
 /* ---- seccomp ---- */
 
-/* What <linux/filter.h>, <linux/seccomp.h> and <linux/audit.h> have, where musl's compiler does not
- * find them. */
+/* What Linux's headers filter, seccomp and audit have, where musl's compiler does not find them. */
 typedef struct filter_step {
     uint16_t code;
     uint8_t if_true, if_false; /* steps to skip */

@@ -1,4 +1,5 @@
-/* The settings of vit-train, and a training's other form, a head that is computed (train_head.c).
+/* The settings of vit-train, what they mean for the library, and a training's other form, a head
+ * that is computed (train_head.c).
  */
 #ifndef VIT_CLI_PARTS_TRAIN_SETTINGS_H
 #define VIT_CLI_PARTS_TRAIN_SETTINGS_H
@@ -38,6 +39,25 @@ enum { BACKBONE_INSIDE, BACKBONE_REFERENCE };
 /* NAME.safetensors, where NAME is the last part of the path of preset or data, without .json, its
  * characters other than letters, digits and "-_." replaced by '-'. NULL: no memory. */
 char *vit_default_out(const vit_train_settings *s);
+
+/* The values of --set, and those of options that are keys, which go before them. */
+typedef struct vit_key_values {
+    const char
+        *values[sizeof((vit_option_list){0}.values) / sizeof(char *) +
+                sizeof((vit_option_keys){0}.values) / sizeof((vit_option_keys){0}.values[0])];
+    size_t count;
+} vit_key_values;
+
+/* Of files; owned. */
+typedef struct vit_train_paths {
+    char *init, *teacher; /* NULL: not given */
+    char *out;            /* the model */
+    char *rescue;         /* where a training without --checkpoint is saved when interrupted */
+} vit_train_paths;
+
+/* The training that the options ask for, without a callback. *sets: its keys, which it borrows. */
+vit_train_options vit_chosen_training(const vit_train_settings *s, const vit_train_paths *p,
+                                      vit_key_values *sets);
 
 /* Whether pictures of kept lessons are to be forgotten, relabelled or added. */
 bool vit_changes_lessons(const vit_train_settings *s);

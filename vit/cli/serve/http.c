@@ -6,10 +6,10 @@
 #include <strings.h>
 
 #include "vit/base/sys.h"
-#include "vit/cli/serve/access_log.h"
 #include "vit/cli/serve/head.h"
 #include "vit/cli/serve/net/listen.h"
 #include "vit/cli/serve/route.h"
+#include "vit/cli/serve/work/access_log.h"
 
 struct serve_http {
     serve_server *server;

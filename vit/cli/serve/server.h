@@ -6,19 +6,13 @@
 
 #include "vit/cli/serve/net/connections.h"
 #include "vit/cli/serve/net/guard.h"
+#include "vit/cli/serve/work/access_log.h"
 #include "vit/cli/serve/work/gate.h"
 #include "vit/cli/serve/work/indexed.h"
 #include "vit/cli/serve/work/metrics.h"
 #include "vit/cli/serve/work/queue.h"
 #include "vit/cli/serve/work/served.h"
 #include "vit/cli/serve/work/teachings.h"
-
-typedef enum serve_log {
-    SERVE_LOG_NONE,
-    SERVE_LOG_TEXT,
-    SERVE_LOG_JSON,
-    SERVE_LOG_COUNT
-} serve_log;
 
 typedef struct serve_server {
     serve_guard guard;

@@ -13,11 +13,11 @@
 #include "vit/cli/parts/models.h"
 #include "vit/cli/parts/program.h"
 #include "vit/cli/parts/sandbox.h"
-#include "vit/cli/serve/access_log.h"
 #include "vit/cli/serve/http.h"
 #include "vit/cli/serve/net/check.h"
 #include "vit/cli/serve/net/listen.h"
 #include "vit/cli/serve/route.h"
+#include "vit/cli/serve/work/access_log.h"
 #include "vit/cli/serve/work/mapped.h"
 
 static const char *const logs[] = {"none", "text", "json", NULL};
@@ -285,7 +285,7 @@ static vit_status enter_sandbox(vit_sandbox *box, parts *p, const settings *s, v
     if (p->server.index) serve_indexed_directories(p->server.index, read_pictures, box);
     if (s->teach) write_own(box, p);
     if (s->keep_teachings && vit_path_look(s->keep_teachings) == VIT_PATH_NONE)
-        mkdir(s->keep_teachings, 0700); /* teachings.c says why it is not there then */
+        mkdir(s->keep_teachings, 0700); /* work/teachings.c says why it is not there then */
     vit_sandbox_write(box, s->keep_teachings);
     vit_sandbox_read(box, "/dev/urandom", false);
     return vit_sandbox_enter(box, &command, true, error);

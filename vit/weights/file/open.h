@@ -4,7 +4,8 @@
 
 #include "vit/base/sys.h"
 #include "vit/weights/file/model_file.h"
-#include "vit/weights/word_head.h"
+
+typedef struct vit_word_head vit_word_head; /* vit/weights/word_head.h */
 
 /* What the caller asks for beside the weights; zeroed: nothing. All is borrowed. */
 typedef struct vit_wanted {

@@ -2,7 +2,7 @@
 
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
-#include "vit/cli/serve/access_log.h"
+#include "vit/cli/serve/work/access_log.h"
 
 #include <string.h>
 

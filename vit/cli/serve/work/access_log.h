@@ -1,9 +1,17 @@
 /* The log: a line on standard error for each request. It contains no picture and no key. Functions
  * may be called from any thread. */
-#ifndef VIT_CLI_SERVE_ACCESS_LOG_H
-#define VIT_CLI_SERVE_ACCESS_LOG_H
+#ifndef VIT_CLI_SERVE_WORK_ACCESS_LOG_H
+#define VIT_CLI_SERVE_WORK_ACCESS_LOG_H
 
-#include "vit/cli/serve/server.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum serve_log {
+    SERVE_LOG_NONE,
+    SERVE_LOG_TEXT,
+    SERVE_LOG_JSON,
+    SERVE_LOG_COUNT
+} serve_log;
 
 typedef struct serve_entry {
     char method[16], path[512]; /* as they were sent, cut to fit; path: serve_log_path */

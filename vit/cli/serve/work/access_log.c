@@ -1,4 +1,4 @@
-#include "vit/cli/serve/access_log.h"
+#include "vit/cli/serve/work/access_log.h"
 
 #include <limits.h>
 #include <poll.h>
