@@ -13,8 +13,8 @@ static bool show(const vit_event *event, void *user) {
     if (event->kind == VIT_EVENT_START)
         printf("%zu parameters, %zu pictures\n", event->parameters, event->train_images);
     if (event->kind == VIT_EVENT_STEP)
-        printf("step %3d of %d   loss %.3f   %.0f images/s\n", (int)event->step,
-               (int)event->steps, event->loss, event->images_per_second);
+        printf("step %3d of %d   loss %.3f   %.0f images/s\n", (int)event->step, (int)event->steps,
+               event->loss, event->images_per_second);
     fflush(stdout);
     return true;
 }

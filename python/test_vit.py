@@ -428,7 +428,8 @@ class TestVit(unittest.TestCase):
         photos, alone = (vit.Model(clip, labels=labels, templates=t).logits(picture)
                          for t in ("a photo of a {}", ["{}"]))
         self.assertNotEqual(photos.tobytes(), alone.tobytes())
-        for wrong in (lambda: words.embed("word " * 90), lambda: vit.TextEncoder("mnist.safetensors"),
+        for wrong in (lambda: words.embed("word " * 90),
+                      lambda: vit.TextEncoder("mnist.safetensors"),
                       lambda: vit.Model(clip, labels=["cat", "cat"]),
                       lambda: vit.Model("mnist", templates="a {}")):
             self.assertRaises(vit.Error, wrong)

@@ -82,7 +82,8 @@ def main(arguments):
             library, share, same = measure(name, build, root, picture)
             good = good and share <= BOUND and same
             found.setdefault(library, []).append(share)
-            print(f"| {library} | {name} | {share:.1e} | {'same' if same else 'OTHER'} |", flush=True)
+            print(f"| {library} | {name} | {share:.1e} | {'same' if same else 'OTHER'} |",
+                  flush=True)
     if "--write" in arguments and good:
         write(["| library | networks | largest difference |", "|---|---|---|",
                *(f"| {library} | {len(shares)} | {max(shares):.1e} |"

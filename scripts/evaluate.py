@@ -25,9 +25,12 @@ PROGRAMS = ROOT / os.environ.get("BUILD", "build") / "bin"
 
 
 USE_OF_THE_TEST_SET = """\
-The recipe of `mnist` is the best of three that were each measured on the test set once, so that its figure is a little
-too high. Those of `fashion`, `cifar10` and `features` are each from one run. The seed of `lecture` was chosen by its
-validation accuracy; its card has the mean and the deviation of three. `mnist-plain` is one run; its validation accuracy
+The recipe of `mnist` is the best of three that were each measured on the test set once, \
+so that its figure is a little
+too high. Those of `fashion`, `cifar10` and `features` are each from one run. The \
+seed of `lecture` was chosen by its
+validation accuracy; its card has the mean and the deviation of three. \
+`mnist-plain` is one run; its validation accuracy
 is 99.38 %.
 """
 

@@ -4,7 +4,8 @@
 
 usage: scripts/provenance.py VERSION DIRECTORY [SYSTEM...]     (scripts/release)
 
-$REPOSITORY is the URI of the sources, such as git+https://HOST/OWNER/vit, $BUILDER one of who builds. The same commit, files and tools give the same bytes.
+$REPOSITORY is the URI of the sources, such as git+https://HOST/OWNER/vit, $BUILDER one
+of who builds. The same commit, files and tools give the same bytes.
 """
 import hashlib
 import json
@@ -22,8 +23,9 @@ def said(*command):
 def main():
     version, place, systems = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
     moment = int(os.environ.get("SOURCE_DATE_EPOCH") or said("git", "log", "-1", "--format=%ct"))
-    subjects = [{"name": path.name, "digest": {
-        "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}} for path in sorted(place.iterdir())]
+    subjects = [{"name": path.name,
+                 "digest": {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}}
+                for path in sorted(place.iterdir())]
     sbom = json.loads((place / f"vit-{version}.spdx.json").read_text())
     sources = [{"uri": os.environ.get("REPOSITORY", "git+file:///vit"),
                 "digest": {"gitCommit": said("git", "rev-parse", "HEAD")}}]

@@ -43,7 +43,8 @@ __version__ = _api.VERSION
 
 Picture = Union[str, os.PathLike, bytes, np.ndarray, "PIL.Image.Image"]  # noqa: F821
 
-_ORIENTATIONS = {"model": _api.VIT_ORIENTATION_MODEL, "exif": _api.VIT_ORIENTATION_EXIF, "never": _api.VIT_ORIENTATION_NEVER}
+_ORIENTATIONS = {"model": _api.VIT_ORIENTATION_MODEL, "exif": _api.VIT_ORIENTATION_EXIF,
+                 "never": _api.VIT_ORIENTATION_NEVER}
 _SPLITS = {"test": _api.VIT_SPLIT_TEST, "train": _api.VIT_SPLIT_TRAIN, "val": _api.VIT_SPLIT_VAL}
 _EVENTS = {value: name[len("VIT_EVENT_"):].lower() for name, value in vars(_api).items()
            if name.startswith("VIT_EVENT_")}
@@ -141,7 +142,8 @@ class Model(Owner):
         with _as_file(labels) as names:
             options = _options(_api.vit_model_options, config=config, labels=names, height=height,
                                width=width,
-                               exif_orientation=_choose(_ORIENTATIONS, exif_orientation, "exif_orientation"),
+                               exif_orientation=_choose(_ORIENTATIONS, exif_orientation,
+                                                        "exif_orientation"),
                                precision=precision, threads=threads)
             if isinstance(model, bytes):
                 status = _lib.vit_model_load_memory(handle, model, len(model), b"a model in memory",
@@ -491,11 +493,11 @@ def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "r
     one picture or a stack as elsewhere, or a folder or data set by its path or name: the network of
     `model`, with a head that is computed from its features, in seconds (docs/few-shot.md). head:
     "ridge" or "logistic"; views: of each picture, crops and mirrored ones, that are learnt from as
-    well; balance: each class weighs the same; out: its model file; backbone: the file that `model` comes
-    from, whose name and checksum `out` has in place of its weights; class_column: of a folder with
-    a table, the column that names the classes; exclude, relabel: tables of pictures that are left
-    out, or have another class; tag_branch: the classes are the tags of a photo library under this
-    branch, "": all (docs/photos.md); lessons: a file that keeps what is learnt from, for
+    well; balance: each class weighs the same; out: its model file; backbone: the file that `model`
+    comes from, whose name and checksum `out` has in place of its weights; class_column: of a folder
+    with a table, the column that names the classes; exclude, relabel: tables of pictures that
+    are left out, or have another class; tag_branch: the classes are the tags of a photo library
+    under this branch, "": all (docs/photos.md); lessons: a file that keeps what is learnt from, for
     `reteach`: pictures are then paths.
 
     `learnt` of the model says how good it is, each picture being answered without itself:

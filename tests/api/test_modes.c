@@ -5,8 +5,8 @@
 #include "tests/api/modes.h"
 #include "tests/api/modes_lessons.h"
 #include "tests/api/modes_reliance.h"
-#include "tests/api/modes_unknown.h"
 #include "tests/api/modes_reports.h"
+#include "tests/api/modes_unknown.h"
 
 /* ---- names, numbers ---- */
 

@@ -13,7 +13,8 @@ def png(path, seed, spot):
                                   90 + 60 * (x // 4 % 2) + r.randrange(12) for x in range(32))
                     for y in range(32))
     with open(path, "wb") as f:
-        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 32, 32, 8, 0, 0, 0, 0)) +
+        f.write(b"\x89PNG\r\n\x1a\n" +
+                chunk(b"IHDR", struct.pack(">IIBBBBB", 32, 32, 8, 0, 0, 0, 0)) +
                 chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 for i in range(20):
     png(f"good/{i:02}.png", i, False)

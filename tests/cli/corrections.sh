@@ -35,7 +35,8 @@ head_of() {
 # ---- the lists ----
 
 printf 'picture,label\nd/train/light/d7.ppm,dark\n./d/train/dark/l7.ppm,light\n' >fixed.csv
-run 0 "*" "0 pictures left out, 2 given another class" head_of relabelled --data d --relabel fixed.csv
+run 0 "*" "0 pictures left out, 2 given another class" \
+    head_of relabelled --data d --relabel fixed.csv
 mkdir moved && cp -r d moved/d
 mv moved/d/train/light/d7.ppm moved/d/train/dark && mv moved/d/train/dark/l7.ppm moved/d/train/light
 printf 'picture\nlink/train/light/d7.ppm\n%s/d/train/dark/l7.ppm\n' "$PWD" >out.csv
@@ -51,7 +52,8 @@ def tensors(name):
 (a, first), (b, second) = tensors("without"), tensors("removed")
 assert a == b and "corrected_sha256" in first and "corrected_sha256" not in second
 END_OF_PYTHON
-printf 'file,label,likely_label\ntrain/light/d7.ppm,light,dark\ntrain/dark/l7.ppm,dark,light\n' >likely.csv
+printf '%s\n' file,label,likely_label train/light/d7.ppm,light,dark \
+    train/dark/l7.ppm,dark,light >likely.csv
 given head_of likely --data d/ --relabel likely.csv
 check "likely labels, paths from the data's directory: the same model" cmp relabelled likely
 printf 'picture;label\r\ntrain/light/d7.ppm;\r\n"train/dark/d,6 ""x""\377.ppm";\r\n\r\n' >empty.csv

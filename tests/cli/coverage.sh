@@ -39,14 +39,16 @@ check "in CSV" grep -q '^file,label,.*,abstains,set,error$' answer.csv
 check "abstains never below 0" grep -q ',0,[0-9|]*,$' answer.csv
 vit-classify --model m.safetensors --unknown 0.05 --json "$picture" >answer.json
 check "a p-value in JSON" grep -q '"p_value": [0-9.]*, "unknown": false' answer.json
-vit-classify --model m.safetensors --unknown 0.05 --format csv "$picture" absent.png >answer.csv 2>&1
+vit-classify --model m.safetensors --unknown 0.05 --format csv "$picture" absent.png \
+    >answer.csv 2>&1
 check "in CSV" grep -q '^file,label,.*,p_value,unknown,error$' answer.csv
 check "of a picture that is known" grep -q ',0,$' answer.csv
 run 1 "" "at least 9999 calibration pictures" \
     vit-classify --model m.safetensors --unknown 0.0001 "$picture"
 run 2 "" "is below 1" vit-classify --unknown 1 "$picture"
 run 2 "" "is for --calibrate" vit-evaluate --model m.safetensors --data digits --training digits
-run 0 "false alarms of 5 %" "says nothing of others" vit-evaluate --model m.safetensors --data digits --unknown 0.05
+run 0 "false alarms of 5 %" "says nothing of others" \
+    vit-evaluate --model m.safetensors --data digits --unknown 0.05
 vit-train --data digits --steps 61 --batch 64 --out other.safetensors >/dev/null 2>&1
 run 1 "" "answers otherwise" \
     vit-classify --model other.safetensors --calibration m.calibration --coverage 0.9 "$picture"

@@ -38,7 +38,8 @@ library 12
 run 2 "" "needs --by" vit-classify --sort-into sorted photos/a/0.png
 run 2 "" "is for --sort-into" vit-classify --by move photos/a/0.png
 check "a dry run makes nothing" sh -c "vit-classify $one --recursive --json --sort-into sorted \
-    --by move --dry-run photos >planned 2>said && [ ! -e sorted ] && grep -q '\"to\": \"sorted/' planned"
+    --by move --dry-run photos >planned 2>said && [ ! -e sorted ] &&
+    grep -q '\"to\": \"sorted/' planned"
 for by in link copy move; do
     check "sorted by $by" sorts $by
     cp said first
@@ -60,7 +61,8 @@ moved=$(find sorted -name '0.png' | head -n 1)
 echo changed >>"$moved"
 check "what was changed stays" refuses 1 "was changed since" vit-classify --undo sorted
 check "the rest went back" [ "$(find photos -name '*.png' | wc -l)" = 5 ]
-check "a foreign journal is refused" sh -c 'rm -rf sorted; mkdir sorted; echo mine >sorted/.vit-journal
+check "a foreign journal is refused" sh -c 'rm -rf sorted; mkdir sorted
+    echo mine >sorted/.vit-journal
     ! vit-classify --abstain-below 0 --sort-into sorted --by copy photos/b/0.png &&
     grep -q mine sorted/.vit-journal'
 
@@ -126,10 +128,11 @@ if [ -n "$exiftool" ]; then
 else
     skips "exiftool reads them" "there is no exiftool"
 fi
-check "no labels" refuses 1 "none of its" vit-train --data tags --labels-from tags --under Animals/1 \
-    --steps 1 --out x
+check "no labels" refuses 1 "none of its" \
+    vit-train --data tags --labels-from tags --under Animals/1 --steps 1 --out x
 echo >>tags/plain.jpg.xmp
-check "a sidecar that was changed stays" refuses 1 "changed since" vit-classify --undo vit-tags.journal
+check "a sidecar that was changed stays" refuses 1 "changed since" \
+    vit-classify --undo vit-tags.journal
 rm tags/plain.jpg.xmp
 check "the rest was undone" sh -c 'cd tags && cksum * | cmp - ../before'
 
@@ -141,7 +144,8 @@ while [ $i -lt 24 ]; do
     cp "$photos/$kind.jpg" library/$((2024 + i / 12))/$i.jpg
     i=$((i + 1))
 done
-train="--steps 2 --batch 4 --set dim=16 --set depth=1 --set heads=1 --set mlp=16 --out t --overwrite"
+train="--steps 2 --batch 4 --set dim=16 --set depth=1 --set heads=1 --set mlp=16 --out t
+    --overwrite"
 run 2 "" "is for --labels-from tags" vit-train --data library --under Animals/ $train
 check "two classes of a picture" refuses 1 "under BRANCH" \
     vit-train --data library --labels-from tags $train

@@ -39,7 +39,8 @@ cat >planted.c <<'END'
 
 static void tell(const char *what, int refused) {
     char line[100];
-    int length = snprintf(line, sizeof line, "planted: %s %s\n", what, refused ? "refused" : "DONE");
+    const char *came = refused ? "refused" : "DONE";
+    int length = snprintf(line, sizeof line, "planted: %s %s\n", what, came);
     if (write(2, line, (size_t)length) != length) abort();
 }
 
@@ -93,7 +94,8 @@ planted vit-classify --model $model --recursive elsewhere
 check "pictures of a folder may lie anywhere: all is read, nothing written" sh -c \
     'grep -q "passwd DONE" err && ! grep -E "(write|remove|exec|socket|fork|link) DONE" err'
 planted vit-classify --model $model --embed a.jpg --out ../results/features.npy
-check "--out is written" sh -c 'test -s ../results/features.npy && grep -q "planted: write refused" err'
+check "--out is written" sh -c \
+    'test -s ../results/features.npy && grep -q "planted: write refused" err'
 
 # ---- the server ----
 

@@ -5,7 +5,8 @@
 python=$(command -v python3) || { skips "streams" "there is no Python"; exit 0; }
 model="--model $tree/models/mnist.safetensors --threads 1"
 
-# 12 frames of 28 x 28: digits drawn as PPM and raw pixels, YUV by BT.601 of grey; JPEG from fixtures.
+# 12 frames of 28 x 28: digits drawn as PPM and raw pixels, YUV by BT.601 of grey; JPEG from
+# fixtures.
 "$python" - "$fixtures" <<'END'
 import os, random, sys
 random.seed(1)

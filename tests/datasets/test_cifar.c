@@ -424,7 +424,8 @@ static void test_python_that_is_damaged(void **state) {
         uint8_t *cut = vit_alloc(n, 1);
         assert_non_null(cut);
         memcpy(cut, p.bytes, n);
-        assert_int_equal(vit_cifar_pickles->records(&out, cut, n, 10, "f", &error), VIT_ERROR_FORMAT);
+        assert_int_equal(vit_cifar_pickles->records(&out, cut, n, 10, "f", &error),
+                         VIT_ERROR_FORMAT);
         vit_free(cut);
     }
     for (size_t at = 0; at < p.size; at += at < 300 ? 1 : 89) {
@@ -450,7 +451,8 @@ static void test_python_that_is_damaged(void **state) {
     make_pickle(&p, 2, 10, 0);
     char *label = strstr(p.bytes + 10, "labels](") + 9;
     *label = 12;
-    assert_int_equal(vit_cifar_pickles->records(&out, (uint8_t *)p.bytes, p.size, 10, "f", &error), VIT_OK);
+    assert_int_equal(vit_cifar_pickles->records(&out, (uint8_t *)p.bytes, p.size, 10, "f", &error),
+                     VIT_OK);
     size_t count;
     assert_int_equal(vit_cifar_parse(&count, out.data, out.size, 10, "f", &error),
                      VIT_ERROR_FORMAT);

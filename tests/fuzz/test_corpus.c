@@ -20,7 +20,7 @@ typedef int fuzz_begin(int *argc, char ***argv);
 #define TARGET(name)                \
     fuzz_input fuzz_##name##_input; \
     __attribute__((weak)) fuzz_begin fuzz_##name##_begin;
-#include "corpus.inc"
+#include "tests/fuzz/corpus.inc"
 #undef TARGET
 
 typedef struct target {
@@ -31,7 +31,7 @@ typedef struct target {
 
 static target targets[] = {
 #define TARGET(name) {#name, fuzz_##name##_input, fuzz_##name##_begin},
-#include "corpus.inc"
+#include "tests/fuzz/corpus.inc"
 };
 
 /* libFuzzer's, for targets that mutate inputs in a way of their own. */

@@ -22,7 +22,8 @@ export SOURCE_DATE_EPOCH
 
 run 0 "vit.tar (" "" "$image" answer 1.2 vit.tar answer.c
 mkdir elsewhere && cp answer elsewhere/program && chmod 700 elsewhere/program
-check "from another place" sh -c "cd elsewhere && TZ=Asia/Tokyo '$image' program 1.2 other.tar ../answer.c"
+check "from another place" sh -c \
+    "cd elsewhere && TZ=Asia/Tokyo '$image' program 1.2 other.tar ../answer.c"
 check "the same bytes" cmp vit.tar elsewhere/other.tar
 check "another version, other bytes" sh -c "'$image' answer 1.3 v.tar && ! cmp -s v.tar vit.tar"
 run 1 "" "is no static program" "$image" answer.c 1.2 no.tar

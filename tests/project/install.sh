@@ -105,7 +105,8 @@ for kind in shared static; do
         check "$example.c, $kind" compile $example-$kind "$tree/examples/$example.c" $option
     done
 done
-check "the shared one needs libvit.so.$abi" sh -c "readelf -d train-shared | grep -qF libvit.so.$abi"
+check "the shared one needs libvit.so.$abi" \
+    sh -c "readelf -d train-shared | grep -qF libvit.so.$abi"
 check "the static one does not" sh -c '! readelf -d train-static | grep -q libvit'
 check "train trains" writes '^step  *6 of 6 ' ./train-shared 6
 check "train measures" grep -q '^right on [0-9]* of 2000 test pictures: [0-9.]* %$' found

@@ -68,7 +68,8 @@ for name in libvit$abi libvit-dev vit-dbgsym; do
 done
 check "the library is apart" sh -c "ls libvit$abi/usr/lib/*/libvit.so.$abi"
 check "and what a compiler needs" sh -c "ls libvit-dev/usr/include/vit/vit.h \
-    libvit-dev/usr/lib/*/libvit.a libvit-dev/usr/lib/*/libvit.so libvit-dev/usr/lib/*/cmake/vit/vitConfig.cmake \
+    libvit-dev/usr/lib/*/libvit.a libvit-dev/usr/lib/*/libvit.so \
+    libvit-dev/usr/lib/*/cmake/vit/vitConfig.cmake \
     libvit-dev/usr/lib/*/pkgconfig/libvit.pc"
 check "and debug symbols, of the program and the library" sh -c '
     [ "$(find vit-dbgsym -name "*.debug" | wc -l)" -ge 2 ] &&

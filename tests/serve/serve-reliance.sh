@@ -1,5 +1,6 @@
 #!/bin/sh
-# Sets, unknown pictures and drift over HTTP: serve_reliance.py, with Python's standard library alone.
+# Sets, unknown pictures and drift over HTTP: serve_reliance.py, with Python's standard library
+# alone.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 if [ ! -x "${BUILD:-build}/bin/vit-serve" ]; then

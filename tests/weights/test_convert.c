@@ -9,9 +9,9 @@
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
+#include "vit/formats/json.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/tensors/tensors.h"
-#include "vit/formats/json.h"
 #include "vit/weights/file/open.h"
 #include <stdio.h>
 

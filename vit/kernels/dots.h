@@ -16,7 +16,7 @@ typedef void vit_dots(int32_t *sums, const int8_t *rows, size_t stride, size_t c
  * queries[q][j], or best[q] as it was if that is larger. The products of the lengths of a row and a
  * query, the roots of the sums of their squares, must be below 2^31. */
 typedef void vit_dots_best(int32_t *best, const int16_t *rows, size_t count, const int16_t *queries,
-                         size_t query_count, size_t width);
+                           size_t query_count, size_t width);
 
 /* The best for this processor up to an instruction set. */
 vit_dots *vit_dots_choose(vit_cpu highest);

@@ -23,8 +23,8 @@ typedef struct vit_container {
 
 extern const vit_container vit_container_safetensors;
 
-/* All, in the order in which they are probed (the list `guests`): a zip archive that was not written
- * by PyTorch is taken for one of arrays. Ended by NULL. */
+/* All, in the order in which they are probed (the list `guests`): a zip archive that was not
+ * written by PyTorch is taken for one of arrays. Ended by NULL. */
 extern const vit_container *const vit_containers[];
 
 #endif

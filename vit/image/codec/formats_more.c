@@ -57,5 +57,5 @@ static const vit_format formats[] = {
 };
 
 const vit_format_set vit_formats_more = {formats, VIT_COUNT(formats)};
-const vit_format_names vit_format_names_more = {VIT_CORE_FORMATS ", BMP, GIF, PNM, TGA" WEBP_NAME
-                                                    TIFF_NAME HEIF_NAME};
+const vit_format_names vit_format_names_more = {
+    VIT_CORE_FORMATS ", BMP, GIF, PNM, TGA" WEBP_NAME TIFF_NAME HEIF_NAME};

@@ -58,8 +58,8 @@ typedef struct vit_recipe {
                          no digit, whose target is equal for all classes */
     vit_schedule schedule;
     vit_optimizer optimizer;
-    double val;              /* validation pictures: their number, or below 1 their share.
-                                Negative: not said, as in older model files: a tenth, at most 5,000 */
+    double val;              /* validation pictures: their number, or below 1 their share. Negative:
+                                not said, as in older model files: a tenth, at most 5,000 */
     vit_precision precision; /* of the matrix products */
     vit_bf16 bf16;           /* "arithmetic", of those in bfloat16. Only TILES is written: a recipe
                                 in bf16 that says nothing is one of PAIRS */

@@ -37,7 +37,7 @@ typedef struct vit_model_file {
     struct vit_tokenizer *tokenizer; /* in place of the vocabularies; or NULL */
     size_t tokens;                   /* that it has */
     void (*tokenizer_free)(struct vit_tokenizer *tokenizer);
-    vit_generation writing;  /* from generation_config.json; beams 0: unspecified */
+    vit_generation writing; /* from generation_config.json; beams 0: unspecified */
 } vit_model_file;
 
 /* Whether it is a checkpoint of a training: a model file with more tensors. */
