@@ -172,10 +172,10 @@ SERVE_SRC = $(filter-out $(PROG_SRC) $(LEFT_OUT),$(sort \
 SERVE_PARTS = serve_page_html serve_page_css serve_page_js serve_search_html serve_search_js \
   serve_page_teach_js serve_models
 # The programs are one file, vit, and links to it: it is each of them by the name that it is called
-# by. vit-serve is apart, since loading its HTTP library would make the others start 3 ms later, in 15
-# instead of 12. ONE=all: vit-serve, too; ONE=: each is apart.
+# by. vit-serve is apart, since loading its HTTP library would make the others start 3 ms later, in
+# 15 instead of 12. ONE=all: vit-serve, too; ONE=: each is apart.
 ONE     ?= $(if $(WASM),,most)
-ONE_SRC  = $(if $(ONE),$(if $(filter all,$(ONE)),$(PROG_SRC),$(filter-out %/vit-serve.c,$(PROG_SRC))))
+ONE_SRC  = $(if $(ONE),$(filter-out $(if $(filter all,$(ONE)),,%/vit-serve.c),$(PROG_SRC)))
 # The models that vit-serve has in itself; in one file for all it finds them beside it.
 SHIPPED  = $(if $(filter all,$(ONE)),,$(sort $(wildcard models/*.safetensors)))
 # Those that need no guest, for a build that has not all of them.
@@ -503,7 +503,7 @@ $(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(HELP_SRC)) $(CLI
 	$(LINK) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(SECTIONS) \
 	  $(FAULT_CALLS:%=-Wl,--wrap=%) $(LIBS) $(shell pkg-config --libs cmocka)
 
-# tests/corpus/X has inputs of tests/fuzz/fuzz_X.c that failed once; one test runs them all.
+# The folders of tests/corpus have inputs that failed once; one test gives each to its fuzz target.
 CORPUS_SRC = $(filter-out $(if $(filter yes,$(SERVE)),,%_serve.c %_requests.c), \
   $(sort $(wildcard tests/fuzz/fuzz_*.c)))
 CORPUS_OBJ = $(patsubst tests/fuzz/%.c,$(BUILD)/obj/corpus/%.o,$(CORPUS_SRC))
@@ -596,7 +596,8 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 MODELS  = $(wildcard models/*.safetensors models/*.json)
 VERSION := $(shell sed -n 's/.*define VIT_VERSION "\(.*\)".*/\1/p' vit/vit.h)
-# What programs that are linked with the library ask for: structures change with it (docs/stability.md).
+# What programs that are linked with the library ask for: structures change with it
+# (docs/stability.md).
 ABI     := $(shell echo $(VERSION) | sed -e 's/^\(0\.[0-9]*\)\..*/\1/' -e t -e 's/\..*//')
 OPENMP  = $(if $(findstring clang,$(CC)),-lomp,-lgomp)
 
@@ -608,7 +609,8 @@ AT_HEADER = $(DESTDIR)$(PREFIX)/include/vit
 AT_LIB    = $(DESTDIR)$(LIBDIR)
 AT_CMAKE  = $(AT_LIB)/cmake/vit
 # What a program that takes the static library needs besides.
-CONFIG_LIBS = $(shell pkg-config --libs-only-l $(filter-out stb,$(PKGS)) $(CODEC_PKGS)) -lm $(OPENMP)
+CONFIG_LIBS = $(shell pkg-config --libs-only-l $(filter-out stb,$(PKGS)) $(CODEC_PKGS)) -lm \
+  $(OPENMP)
 NAMES     = $(notdir $(PROGRAMS))
 # What a user of the library includes.
 HEADERS   = $(filter-out $(ABSENT_HEADERS),vit/vit.h vit/precision.h vit/cluster.h vit/tensors.h \
@@ -646,7 +648,8 @@ install: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(MAN) $(COMPL
 
 uninstall:
 	rm -f $(NAMES:%="$(AT_BASH)/%") $(NAMES:%="$(AT_ZSH)/_%") $(NAMES:%="$(AT_FISH)/%.fish")
-	rm -f "$(AT_BIN)/vit" $(PROGRAMS:$(BUILD)/bin/%="$(AT_BIN)/%") $(MAN:$(BUILD)/man/%="$(AT_MAN)/%") \
+	rm -f "$(AT_BIN)/vit" $(PROGRAMS:$(BUILD)/bin/%="$(AT_BIN)/%") \
+	  $(MAN:$(BUILD)/man/%="$(AT_MAN)/%") \
 	  $(patsubst models/%,"$(AT_MODELS)/%",$(MODELS)) $(HEADERS:vit/%="$(AT_HEADER)/%") \
 	  $(patsubst %,"$(AT_LIB)/%",pkgconfig/libvit.pc libvit.a libvit.so libvit.so.$(ABI)) \
 	  "$(AT_CMAKE)/vitConfig.cmake" "$(AT_CMAKE)/vitConfigVersion.cmake"

@@ -76,7 +76,7 @@ check "an option of a guest says whose it is" \
 "$tmp/vit-train" --help >"$tmp/said"
 check "and is not in --help" "$(grep -q -- '--report' "$tmp/said" || echo yes)"
 "$tmp/vit-classify" --stream /dev/null 2>"$tmp/said"
-check "so say streams" "$(grep -q -- '--stream is of the guest stream .*WITHOUT=stream' "$tmp/said" &&
+check "so say streams" "$(grep -q -- "--stream is of the guest stream .*WITHOUT=stream" "$tmp/said" &&
     echo yes)"
 "$tmp/vit-evaluate" --data . --labels-from tags 2>"$tmp/said"
 check "and tags" "$(grep -q -- '--labels-from is of the guest photos ' "$tmp/said" && echo yes)"

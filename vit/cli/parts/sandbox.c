@@ -344,7 +344,7 @@ static bool has_backbone(const char *path) {
 void vit_sandbox_read_model(vit_sandbox *box, const char *name) {
     char *path;
     if (box->rules < 0) return;
-    if (name && vit_hub_name(name)) { /* its revision is a file there, its weights are links there */
+    if (name && vit_hub_name(name)) { /* its revision is a file there, its weights are links */
         path = vit_hub_repository(vit_hub_name(name));
         vit_sandbox_read(box, path, false);
         vit_free(path);
