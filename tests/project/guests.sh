@@ -16,7 +16,7 @@ check() {
 [ -z "$(make -s BUILD="$build" FLAGS=kept print-ABSENT)" ] ||
     { echo "ok 1 - guests # SKIP the build has no guests"; exit; }
 
-# The programs are one file (build/one.c): those of the core are built apart here, the others are
+# The programs are one file: those of the core are built apart here, the others are
 # not looked at.
 core_programs="vit-train vit-classify vit-evaluate vit-info"
 for program in $core_programs; do echo "$build/obj/vit/cli/$program.o"; done >"$tmp/programs"

@@ -41,8 +41,8 @@ check "builds nothing again" fails grep -e ' -c -o ' -e ' -shared ' installing
 serve=
 [ ! -x "$BUILD/bin/vit-serve" ] || serve=serve
 {
-    for program in anomaly bench classify convert evaluate explain info pack read report search train \
-        verify $serve; do
+    for program in anomaly bench classify convert evaluate explain info pack read report search \
+        train verify $serve; do
         echo "./our usr/bin/vit-$program"
         echo "./our usr/share/man/man1/vit-$program.1"
         echo "./our usr/share/bash-completion/completions/vit-$program"
