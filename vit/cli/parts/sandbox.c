@@ -137,7 +137,8 @@ void vit_sandbox_clear(vit_sandbox *box, const char *directory) {
 static void read_system(vit_sandbox *box) {
     static const char *const paths[] = {
         "/lib",           "/lib64",           "/usr/lib",       "/usr/lib64",
-        "/usr/local/lib", "/etc/ld.so.cache", "/sys/fs/cgroup", "/sys/devices/system"};
+        "/usr/local/lib", "/etc/ld.so.cache", "/sys/fs/cgroup", "/sys/devices/system",
+        "/dev/urandom"};
     for (size_t i = 0; i < VIT_COUNT(paths); i++) allow(box, paths[i], READ_FILE | READ_DIRECTORY);
 }
 
