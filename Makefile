@@ -511,10 +511,11 @@ $(BUILD)/obj/corpus/%.o: tests/fuzz/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -DLLVMFuzzerTestOneInput=$*_input -DLLVMFuzzerInitialize=$*_begin \
 	  -MMD -MP -MT '$$(BUILD)/obj/corpus/$*.o' -c -o $@ $<
-$(BUILD)/corpus.inc: $(CORPUS_SRC) Makefile
+$(BUILD)/tests/fuzz/corpus.inc: $(CORPUS_SRC) Makefile
+	@mkdir -p $(@D)
 	@printf 'TARGET(%s)\n' $(patsubst tests/fuzz/fuzz_%.c,%,$(CORPUS_SRC)) >$@
 $(BUILD)/obj/tests/fuzz/test_corpus.o: EXTRA = -Wno-unused-parameter -I$(BUILD)
-$(BUILD)/obj/tests/fuzz/test_corpus.o: $(BUILD)/corpus.inc
+$(BUILD)/obj/tests/fuzz/test_corpus.o: $(BUILD)/tests/fuzz/corpus.inc
 $(BUILD)/tests/fuzz/test_corpus: $(CORPUS_OBJ) $(if $(filter yes,$(SERVE)),$(UNSERVED))
 
 # Tests and programs with the kernels of AVX-512 and AMX, whose instructions are emulated
