@@ -106,7 +106,7 @@ killed() {
     cmp before after && [ -z "$(find sorted -name '*.tmp')" ]
 }
 check "killed while it moves" killed move
-# One that was killed before its journal began leaves an empty folder that nobody knows to be its own.
+# One that was killed before its journal began leaves an empty folder that may be anyone's.
 check "moved back" sh -c 'vit-classify --undo sorted && [ -z "$(ls -A sorted 2>/dev/null)" ]'
 rm -rf sorted
 sums photos >after
