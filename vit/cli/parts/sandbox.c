@@ -328,17 +328,24 @@ vit_status vit_sandbox_seal(vit_sandbox *box, vit_error *error) {
 
 /* ---- models ---- */
 
-/* Whether a file names that of its backbone, which may lie in the working directory. */
+/* Whether the head of a safetensors file names the file of its backbone, which may lie in the
+ * working directory. */
 static bool has_backbone(const char *path) {
-    vit_bytes file;
+    int file;
+    uint64_t size, length = 0;
+    uint8_t bytes[8];
     bool found = false;
-    if (vit_path_look(path) != VIT_PATH_FILE ||
-        vit_read_regular(&file, path, 1 << 24, NULL) != VIT_OK)
+    if (vit_path_look(path) != VIT_PATH_FILE || vit_file_open(&file, &size, path, NULL) != VIT_OK)
         return false;
-    static const char mark[] = "\"vit.backbone\"";
-    for (size_t i = 0; i + sizeof mark <= file.size && i < 1 << 20 && !found; i++)
-        found = memcmp(file.data + i, mark, sizeof mark - 1) == 0;
-    vit_free(file.data);
+    if (size > 8 && size <= 1 << 24 && vit_file_read(bytes, 8, file, 0, path, NULL) == VIT_OK) {
+        for (size_t i = 8; i-- > 0;) length = length << 8 | bytes[i];
+        length = vit_min(vit_min(length, size - 8), 1 << 20);
+        char *head = vit_alloc(length + 1, 1);
+        if (head && vit_file_read(head, length, file, 8, path, NULL) == VIT_OK)
+            found = strstr(head, "\"vit.backbone\"");
+        vit_free(head);
+    }
+    vit_file_close(file);
     return found;
 }
 
