@@ -5,8 +5,8 @@ usage: scripts/measure-unknown [--part SHARE]
 The models mnist, fashion and cifar10, each calibrated with half of its test pictures, and measured
 with the other half against the test pictures of the other two sets (far). And (near) six classes of
 CIFAR-10 against the other four: a ridge head on the features of `cifar10`, computed from training
-pictures of six, whose features, to be fair, come from all ten. Pictures are brought into folders as
-PNG, at most SHARE of them. Needs NumPy. Data: $VIT_DATA or data/. At a rate of 1 % false alarms.
+pictures of six, whose features, to be fair, come from all ten. At most SHARE of each part's
+pictures are taken. Needs NumPy. Data: $VIT_DATA or data/. At a rate of 1 % false alarms.
 """
 import argparse
 import gzip
@@ -15,14 +15,12 @@ import os
 import pathlib
 import subprocess
 import tempfile
-import zlib
 
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin"
 DATA = pathlib.Path(os.environ.get("VIT_DATA", ROOT / "data"))
-CIFAR = "airplane automobile bird cat deer dog frog horse ship truck".split()
 SIX = (2, 3, 4, 5, 6, 7)  # the animals
 
 
@@ -42,27 +40,6 @@ def pictures_of(name, part):
     labels = read(next((DATA / name).glob(f"**/{prefix}-labels*")))
     grey = np.frombuffer(images, np.uint8, offset=16).reshape(-1, 28, 28, 1)
     return np.repeat(grey, 3, axis=3), np.frombuffer(labels, np.uint8, offset=8)
-
-
-def write_png(path, rgb):
-    def chunk(kind, data):
-        body = kind + data
-        return len(data).to_bytes(4, "big") + body + zlib.crc32(body).to_bytes(4, "big")
-
-    rows = np.concatenate([np.zeros((rgb.shape[0], 1), np.uint8),
-                           rgb.reshape(rgb.shape[0], -1)], axis=1)
-    head = rgb.shape[1].to_bytes(4, "big") + rgb.shape[0].to_bytes(4, "big") + b"\x08\x02\0\0\0"
-    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) +
-                     chunk(b"IDAT", zlib.compress(rows.tobytes(), 1)) + chunk(b"IEND", b""))
-
-
-def names_of(name):
-    if name == "cifar10":
-        return CIFAR
-    if name == "mnist":
-        return [str(i) for i in range(10)]
-    return ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker",
-            "Bag", "Ankle boot"]
 
 
 class Arrays:

@@ -1,6 +1,7 @@
 /* The index of shards: a text that says where each picture is, and what is needed to open the data
  * without reading one (docs/formats.md). */
 #include "datasets/shards/shards.h"
+#include "vit/formats/sha256.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,13 +30,9 @@ void vit_shards_index_shard(vit_string *text, const char *name, uint64_t size, s
 void vit_shards_index_picture(vit_string *text, const vit_shard_row *row) {
     vit_string_add(text, "%s\t%" PRIu64 "\t%zu\t%zu\t%zu\t%s\t%08" PRIx32 "\t", row->member,
                    row->offset, row->size, row->width, row->height, row->class, row->crc);
-    char hex[66];
-    for (size_t i = 0; i < 32; i++) {
-        hex[2 * i] = "0123456789abcdef"[row->digest[i] / 16];
-        hex[2 * i + 1] = "0123456789abcdef"[row->digest[i] % 16];
-    }
-    hex[64] = '\n';
-    vit_string_add_bytes(text, hex, 65);
+    char hex[65];
+    vit_sha256_digits(hex, row->digest);
+    vit_string_add(text, "%s\n", hex);
 }
 
 static uint32_t crc_of(const void *data, size_t size) {

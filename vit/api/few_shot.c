@@ -222,7 +222,7 @@ size_t vit_few_shot_count(const vit_few_shot *t) {
 vit_few_shot_picture vit_few_shot_at(const vit_few_shot *t, size_t index) {
     if (index >= t->count) return (vit_few_shot_picture){0};
     vit_few_shot_picture p = {.name = t->pictures[index].name, .label = t->labels[index]};
-    if (t->pictures[index].has_digest) vit_few_shot_write_hex(p.sha256, t->pictures[index].digest);
+    if (t->pictures[index].has_digest) vit_sha256_digits(p.sha256, t->pictures[index].digest);
     return p;
 }
 
@@ -346,11 +346,13 @@ static void take_picture(size_t i, int thread, void *context) {
     vit_free(read.data);
 }
 
+const char *vit_taught_name(const vit_taught_picture *p) {
+    return p->name ? vit_path_last(p->name) : "";
+}
+
 /* Whether a picture has this name, whatever the folder. */
 static bool has_name(const vit_taught_picture *p, const char *name) {
-    const char *a = p->name ? p->name : "", *b = name ? name : "";
-    const char *after_a = strrchr(a, '/'), *after_b = strrchr(b, '/');
-    return strcmp(after_a ? after_a + 1 : a, after_b ? after_b + 1 : b) == 0;
+    return strcmp(vit_taught_name(p), name ? vit_path_last(name) : "") == 0;
 }
 
 /* Appends picture i, which is known or whose features are given. */

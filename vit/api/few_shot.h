@@ -28,8 +28,8 @@ typedef struct vit_few_shot_solver {
     const char *left_out;
 } vit_few_shot_solver;
 
-/* hex = 64 digits. */
-void vit_few_shot_write_hex(char hex[65], const uint8_t digest[32]);
+/* Its name without the folders; "" if it has none. */
+const char *vit_taught_name(const vit_taught_picture *picture);
 
 struct vit_few_shot {
     const vit_model *backbone;

@@ -20,11 +20,6 @@
 #define FILE_LIMIT ((size_t)8 << 30)
 #define DIGITS 64
 
-static const char *base_name(const char *path) {
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path ? path : "";
-}
-
 /* ---- the order ---- */
 
 /* A picture as it is sorted: by its class, its name, its bytes. */
@@ -57,7 +52,7 @@ static vit_status sort_pictures(vit_few_shot *t, vit_error *error) {
         status = vit_fail_memory(error, "lessons", n * picture * sizeof *features);
     for (size_t i = 0; i < n && status == VIT_OK; i++) {
         const vit_taught_picture *p = &t->pictures[i];
-        places[i] = (place){t->classes[t->labels[i]], base_name(p->name), p->digest, i};
+        places[i] = (place){t->classes[t->labels[i]], vit_taught_name(p), p->digest, i};
     }
     if (status == VIT_OK && n > 1) qsort(places, n, sizeof *places, compare_places);
     for (size_t i = 0; i < n && status == VIT_OK; i++) {
@@ -120,7 +115,7 @@ vit_status vit_few_shot_sort(vit_few_shot *t, vit_error *error) {
     vit_sha256 hash; /* as of a folder with these pictures in folders of their classes */
     vit_sha256_start(&hash);
     for (size_t i = 0; i < t->count; i++) {
-        const char *class_name = t->classes[t->labels[i]], *name = base_name(t->pictures[i].name);
+        const char *class_name = t->classes[t->labels[i]], *name = vit_taught_name(&t->pictures[i]);
         vit_sha256_add(&hash, class_name, strlen(class_name));
         vit_sha256_add(&hash, "/", 1);
         vit_sha256_add(&hash, name, strlen(name) + 1);
@@ -133,25 +128,16 @@ vit_status vit_few_shot_sort(vit_few_shot *t, vit_error *error) {
 
 /* ---- a picture by its name ---- */
 
-void vit_few_shot_write_hex(char hex[65], const uint8_t digest[32]) {
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < 32; i++) {
-        hex[2 * i] = digits[digest[i] >> 4];
-        hex[2 * i + 1] = digits[digest[i] & 15];
-    }
-    hex[DIGITS] = 0;
-}
-
 /* Whether `text` is NAME, or ends with CLASS/NAME, or is the SHA-256 of the picture's bytes. */
 static bool is_called(const vit_few_shot *t, size_t i, const char *text) {
     const vit_taught_picture *p = &t->pictures[i];
-    const char *slash = strrchr(text, '/'), *name = base_name(p->name);
+    const char *slash = strrchr(text, '/'), *name = vit_taught_name(p);
     const char *class_name = t->classes[t->labels[i]];
     const size_t length = strlen(class_name);
     char hex[DIGITS + 1];
-    vit_few_shot_write_hex(hex, p->digest);
+    vit_sha256_digits(hex, p->digest);
     if (p->has_digest && strcmp(text, hex) == 0) return true;
-    if (!p->name || strcmp(base_name(text), name) != 0) return false;
+    if (!p->name || strcmp(vit_path_last(text), name) != 0) return false;
     if (!slash) return true;
     const size_t before = (size_t)(slash - text);
     return before >= length && memcmp(slash - length, class_name, length) == 0 &&
@@ -162,7 +148,7 @@ static bool are_equal(const vit_few_shot *t, size_t a, size_t b) {
     const vit_taught_picture *p = &t->pictures[a], *q = &t->pictures[b];
     return t->labels[a] == t->labels[b] && p->has_digest && q->has_digest &&
            memcmp(p->digest, q->digest, 32) == 0 &&
-           strcmp(base_name(p->name), base_name(q->name)) == 0;
+           strcmp(vit_taught_name(p), vit_taught_name(q)) == 0;
 }
 
 vit_status vit_few_shot_find(size_t *index, const vit_few_shot *t, const char *name,
@@ -173,13 +159,14 @@ vit_status vit_few_shot_find(size_t *index, const vit_few_shot *t, const char *n
         if (!is_called(t, i, name)) continue;
         if (found != SIZE_MAX && !are_equal(t, found, i)) {
             char a[DIGITS + 1], b[DIGITS + 1];
-            vit_few_shot_write_hex(a, t->pictures[found].digest);
-            vit_few_shot_write_hex(b, t->pictures[i].digest);
+            vit_sha256_digits(a, t->pictures[found].digest);
+            vit_sha256_digits(b, t->pictures[i].digest);
             return vit_fail(error, VIT_ERROR_MISMATCH,
                             "%s: several pictures are called so, such as %s/%s (%.12s...) and "
                             "%s/%s (%.12s...): name one by CLASS/NAME or all of its SHA-256",
-                            name, t->classes[t->labels[found]], base_name(t->pictures[found].name),
-                            a, t->classes[t->labels[i]], base_name(t->pictures[i].name), b);
+                            name, t->classes[t->labels[found]],
+                            vit_taught_name(&t->pictures[found]), a, t->classes[t->labels[i]],
+                            vit_taught_name(&t->pictures[i]), b);
         }
         if (found == SIZE_MAX) found = i;
     }
@@ -276,7 +263,7 @@ static vit_status write_lessons(const vit_few_shot *t, const char *path, uint8_t
         memcpy(digests + 32 * i, t->pictures[i].digest, 32);
         write_likeness(alike + size * i, t->pictures[i].likeness);
         labels[i] = (int32_t)t->labels[i];
-        vit_string_add(&names, "%s\n", base_name(t->pictures[i].name));
+        vit_string_add(&names, "%s\n", vit_taught_name(&t->pictures[i]));
     }
     for (size_t k = 0; k < t->class_count; k++) vit_string_add(&classes, "%s\n", t->classes[k]);
     const vit_tensor tensors[] = {
@@ -309,7 +296,7 @@ static vit_status check_keeps(const vit_few_shot *t, vit_error *error) {
 /* Names stand on a line each. */
 static vit_status check_names(const vit_few_shot *t, vit_error *error) {
     for (size_t i = 0; i < t->count; i++)
-        if (strchr(base_name(t->pictures[i].name), '\n') || !*base_name(t->pictures[i].name))
+        if (strchr(vit_taught_name(&t->pictures[i]), '\n') || !*vit_taught_name(&t->pictures[i]))
             return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                             "picture %zu of class %s has no name or one of several lines: lessons "
                             "need names",

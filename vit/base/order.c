@@ -24,3 +24,15 @@ COMPARE(vit_compare_ids, uint32_t)
 COMPARE(vit_compare_sizes, size_t)
 COMPARE(vit_compare_floats, float)
 COMPARE(vit_compare_doubles, double)
+
+size_t vit_count_below(const double *values, size_t count, double x, bool up_to) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (values[middle] < x || (up_to && values[middle] <= x))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -77,14 +77,18 @@ void vit_sha256_end(vit_sha256 *hash, uint8_t digest[32]) {
     for (int i = 0; i < 32; i++) digest[i] = (uint8_t)(hash->state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-void vit_sha256_hex(vit_sha256 *hash, char hex[65]) {
-    uint8_t digest[32];
-    vit_sha256_end(hash, digest);
+void vit_sha256_digits(char hex[65], const uint8_t digest[32]) {
     for (int i = 0; i < 32; i++) {
         hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
         hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
     }
     hex[64] = 0;
+}
+
+void vit_sha256_hex(vit_sha256 *hash, char hex[65]) {
+    uint8_t digest[32];
+    vit_sha256_end(hash, digest);
+    vit_sha256_digits(hex, digest);
 }
 
 void vit_sha256_digest(uint8_t digest[32], const void *bytes, size_t size) {

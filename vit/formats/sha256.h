@@ -25,6 +25,9 @@ void vit_sha256_add(vit_sha256 *hash, const void *bytes, size_t size);
 void vit_sha256_end(vit_sha256 *hash, uint8_t digest[32]);
 void vit_sha256_hex(vit_sha256 *hash, char hex[65]); /* 64 lower-case digits and a 0 */
 
+/* A digest in 64 lower-case digits and a 0. */
+void vit_sha256_digits(char hex[65], const uint8_t digest[32]);
+
 /* All of these steps. */
 void vit_sha256_digest(uint8_t digest[32], const void *bytes, size_t size);
 void vit_sha256_of(char hex[65], const void *bytes, size_t size);

@@ -11,15 +11,9 @@ static const uint16_t windows[32] = {
     0x2039, 0x0152, 0,      0x017d, 0,      0,      0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
     0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0,      0x017e, 0x0178};
 
+/* A zero is no letter of a keyword. */
 static bool is_utf8(const char *text, size_t length) {
-    for (size_t at = 0; at < length;) {
-        char sign[5] = {0};
-        memcpy(sign, text + at, length - at < 4 ? length - at : 4);
-        const size_t step = sign[0] ? vit_utf8_length(sign) : 0;
-        if (step == 0) return false;
-        at += step;
-    }
-    return true;
+    return vit_utf8_valid(text, length) == length && !memchr(text, 0, length);
 }
 
 static void add_windows(vit_string *out, const uint8_t *text, size_t length) {

@@ -265,15 +265,7 @@ vit_status vit_bank_new(vit_bank **out, const vit_model *model, vit_session *ses
 
 /* How many good pictures score at least as high. */
 static size_t count_as_high(const vit_bank *b, double score) {
-    size_t low = 0, high = b->pictures;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (b->scores[middle] < score)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return b->pictures - low;
+    return b->pictures - vit_count_below(b->scores, b->pictures, score, false);
 }
 
 vit_status vit_bank_threshold(const vit_bank *b, double rate, double *threshold, vit_error *error) {

@@ -51,19 +51,6 @@ void vit_drift_free(vit_drift *d) {
     vit_free(d);
 }
 
-/* The first of the scores that is not below, or `beyond` not equal either. */
-static size_t place_of(const vit_drift *d, double score, bool beyond) {
-    size_t low = 0, high = d->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (d->scores[middle] < score || (beyond && d->scores[middle] <= score))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Of a number of the picture, in (0, 1]. */
 static double random_share(uint64_t number) {
     const uint32_t key[2] = {0x64726966, 0x74},
@@ -81,7 +68,8 @@ double vit_drift_add(vit_drift *d, double score) {
         d->count = d->calibrated;
         d->seen = 0;
     }
-    const size_t from = place_of(d, score, false), to = place_of(d, score, true);
+    const size_t from = vit_count_below(d->scores, d->count, score, false);
+    const size_t to = vit_count_below(d->scores, d->count, score, true);
     const double larger = (double)(d->count - to), equal = (double)(to - from) + 1;
     const double p = (larger + equal * random_share(d->seen)) / ((double)d->count + 1);
     const double logarithm = vit_log(p), share = 1. / VIT_DRIFT_HORIZON;

@@ -41,19 +41,6 @@ void vit_ood_scores(double scores[VIT_OOD_COUNT], const float *logits, const flo
 
 /* ---- how well scores tell ---- */
 
-/* How many of ascending values are below x, or `up_to` it. */
-static size_t count_below(const double *values, size_t n, double x, bool up_to) {
-    size_t low = 0, high = n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (values[middle] < x || (up_to && values[middle] <= x))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Of ascending values inside. */
 static vit_ood_figures measure_sorted(const double *inside, size_t n, const double *outliers,
                                       size_t m) {
@@ -61,8 +48,8 @@ static vit_ood_figures measure_sorted(const double *inside, size_t n, const doub
     const double threshold = inside[(size_t)ceil(.95 * (double)n - 1e-9) - 1];
     double wins = 0, passed = 0;
     for (size_t i = 0; i < m; i++) {
-        const size_t below = count_below(inside, n, outliers[i], false);
-        const size_t up_to = count_below(inside, n, outliers[i], true);
+        const size_t below = vit_count_below(inside, n, outliers[i], false);
+        const size_t up_to = vit_count_below(inside, n, outliers[i], true);
         wins += (double)below + .5 * (double)(up_to - below);
         passed += outliers[i] <= threshold;
     }
@@ -408,7 +395,7 @@ vit_status vit_unknown_test(const vit_unknown_rule *rule, const vit_model *model
     }
     out->score = out->scores[rule->score];
     const size_t n = c->ood_images;
-    const size_t below = count_below(c->ood[rule->score], n, out->scores[rule->score], false);
+    const size_t below = vit_count_below(c->ood[rule->score], n, out->scores[rule->score], false);
     out->p_value = (double)(1 + n - below) / (double)(1 + n);
     out->unknown = out->p_value <= rule->rate + 1e-12;
     vit_free(probabilities);

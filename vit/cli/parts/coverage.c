@@ -13,25 +13,13 @@ static double share(size_t part, size_t whole) {
 
 vit_status vit_find_calibration(char **path, const vit_coverage_choice *choice, const char *name,
                                 vit_error *error) {
-    vit_string text = {0};
     char *model = NULL;
     *path = NULL;
-    vit_status status = choice->calibration ? VIT_OK : vit_find_model(&model, name, error);
+    const vit_status status = choice->calibration ? VIT_OK : vit_find_model(&model, name, error);
     if (status != VIT_OK) return status;
-    if (choice->calibration)
-        vit_string_add(&text, "%s", choice->calibration);
-    else if (vit_path_look(model) == VIT_PATH_DIRECTORY)
-        vit_string_add(&text, "%s/model.calibration", model);
-    else
-        vit_string_add(&text, "%.*s.calibration", (int)vit_stem_length(model, ".safetensors"),
-                       model);
+    *path = choice->calibration ? vit_strdup(choice->calibration) : vit_calibration_beside(model);
     vit_free(model);
-    if (text.failed) {
-        vit_string_free(&text);
-        return vit_fail_memory(error, "the path of a calibration", strlen(name));
-    }
-    *path = text.text;
-    return VIT_OK;
+    return *path ? VIT_OK : vit_fail_memory(error, "the path of a calibration", strlen(name));
 }
 
 /* Which threshold was chosen, and what it does to the calibration pictures. */

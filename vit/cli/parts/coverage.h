@@ -54,6 +54,10 @@ extern const char *const vit_set_scores[]; /* "lac", "aps", "raps", NULL */
 bool vit_coverage_asked(const vit_coverage_choice *choice);
 bool vit_sets_asked(const vit_coverage_choice *choice);
 
+/* Where the calibration of the model with this path is, unless it is named; freed by vit_free.
+ * NULL: MEMORY. */
+char *vit_calibration_beside(const char *model);
+
 /* A sentence if the options contradict each other, or NULL. */
 const char *vit_coverage_contradiction(const vit_coverage_choice *choice);
 

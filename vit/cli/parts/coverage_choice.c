@@ -1,4 +1,6 @@
 #include "vit/base/size.h"
+#include "vit/base/sys.h"
+#include "vit/base/text.h"
 #include "vit/cli/parts/coverage.h"
 
 const char *const vit_set_scores[] = {"lac", "aps", "raps", NULL};
@@ -10,6 +12,17 @@ bool vit_sets_asked(const vit_coverage_choice *c) {
 
 bool vit_coverage_asked(const vit_coverage_choice *c) {
     return vit_sets_asked(c) || c->unknown > 0;
+}
+
+char *vit_calibration_beside(const char *model) {
+    vit_string path = {0};
+    if (vit_path_look(model) == VIT_PATH_DIRECTORY)
+        vit_string_add(&path, "%s/model.calibration", model);
+    else
+        vit_string_add(&path, "%.*s.calibration", (int)vit_stem_length(model, ".safetensors"),
+                       model);
+    if (path.failed) vit_string_free(&path);
+    return path.text;
 }
 
 const char *vit_coverage_contradiction(const vit_coverage_choice *c) {

@@ -47,14 +47,7 @@ static bool unescape(char *field) {
 }
 
 static uint32_t checksum(const char *text, size_t length) {
-    uLong crc = crc32(0, NULL, 0);
-    while (length > 0) {
-        const uInt part = length < 1 << 30 ? (uInt)length : 1 << 30;
-        crc = crc32(crc, (const Bytef *)text, part);
-        text += part;
-        length -= part;
-    }
-    return (uint32_t)crc;
+    return (uint32_t)crc32_z(0, (const Bytef *)text, length);
 }
 
 /* The line's text behind its checksum; NULL if that is not right. `line` has no newline. */

@@ -8,17 +8,6 @@
 
 #define ALARM 100
 
-/* Where a calibration is looked for; freed by vit_free. */
-static char *beside(const char *path) {
-    vit_string text = {0};
-    if (vit_path_look(path) == VIT_PATH_DIRECTORY)
-        vit_string_add(&text, "%s/model.calibration", path);
-    else
-        vit_string_add(&text, "%.*s.calibration", (int)vit_stem_length(path, ".safetensors"), path);
-    if (text.failed) vit_string_free(&text);
-    return text.text;
-}
-
 vit_status serve_reliance_open(serve_reliance *r, const vit_command *command,
                                const vit_coverage_choice *choice, const char *name,
                                const char *path, bool needed, const vit_model *model,
@@ -27,7 +16,7 @@ vit_status serve_reliance_open(serve_reliance *r, const vit_command *command,
     vit_status status = VIT_OK;
     if (!choice || !vit_coverages || !vit_coverage_asked(choice)) return VIT_OK;
     if (path && choice->calibration) calibration = vit_strdup(choice->calibration);
-    if (path && !calibration) calibration = beside(path);
+    if (path && !calibration) calibration = vit_calibration_beside(path);
     if (path && !calibration) return vit_fail_memory(error, "a path", strlen(path));
     const bool is_there = calibration && vit_path_look(calibration) != VIT_PATH_NONE;
     vit_free(calibration);
