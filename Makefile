@@ -132,13 +132,17 @@ endif
 LIBS += $(filter -L% -l% -Wl%,$(MPI_CALL))
 endif
 
-FLOORS   = vit/base vit/cluster vit/formats vit/photos vit/kernels vit/tensors vit/text vit/image \
-  vit/image/codec vit/image/digit vit/image/prepare vit/ops vit/ops/gemm vit/model \
-  vit/model/parts vit/model/run vit/search \
+FLOORS   = vit/base vit/cluster vit/formats vit/photos vit/text vit/text/unicode \
+  vit/text/tokenizer vit/kernels vit/tensors vit/image vit/image/codec vit/image/digit \
+  vit/image/prepare vit/search vit/ops vit/ops/gemm vit/model vit/model/parts vit/model/run \
   vit/weights/file vit/weights/configs vit/weights/layout vit/weights/export vit/weights \
-  datasets datasets/made datasets/shards \
+  datasets datasets/records datasets/folders datasets/tables datasets/made datasets/shards \
   vit/explain vit/report vit/train/augment vit/train/recipe vit/train/step vit/train/measure \
   vit/train vit/lecture vit/teach vit/api vit/reliance
+# Above them those of the programs: parts that several share, and the parts of one.
+CLI_FLOORS = vit/cli/parts vit/cli/models vit/cli/classify vit/cli/photos vit/cli/stream \
+  vit/cli/evaluate vit/cli/train vit/cli vit/cli/bench vit/cli/serve/work vit/cli/serve/net \
+  vit/cli/serve vit/cli/serve/answer vit/cli/web vit/cli/web/lecture
 # windows or macos: the calls of POSIX that the system has not (vit/base/SYSTEM/posix.h).
 ifneq ($(SYSTEM),)
 FLOORS += vit/base/$(SYSTEM)
@@ -164,8 +168,9 @@ SERVE   ?= $(shell pkg-config --exists libmicrohttpd && echo yes)
 SERVE_LIBS = $(shell pkg-config --libs libmicrohttpd) $(if $(filter windows,$(SYSTEM)),-lws2_32)
 PROG_SRC = $(filter-out $(LEFT_OUT),$(sort $(wildcard vit/cli/vit-*.c vit/cli/bench/vit-*.c) \
   $(if $(filter yes,$(SERVE)),vit/cli/serve/vit-serve.c)))
-CLI_SRC  = $(filter-out $(PROG_SRC) $(LEFT_OUT),$(sort $(wildcard vit/cli/parts/*.c \
-  vit/cli/photos/*.c vit/cli/stream/*.c)))
+CLI_SRC  = $(filter-out $(PROG_SRC) $(LEFT_OUT),$(sort \
+  $(wildcard $(patsubst %,%/*.c,$(filter-out vit/cli vit/cli/bench vit/cli/serve% vit/cli/web%, \
+  $(CLI_FLOORS))))))
 BENCH    = $(filter-out $(PROG_SRC) $(LEFT_OUT),$(sort $(wildcard vit/cli/bench/*.c)))
 SERVE_SRC = $(filter-out $(PROG_SRC) $(LEFT_OUT),$(sort \
   $(wildcard vit/cli/serve/*.c vit/cli/serve/*/*.c)))
@@ -385,9 +390,9 @@ $(BUILD)/templates.c: scripts/embed-text vit/weights/file/imagenet-templates.txt
 	@mkdir -p $(@D)
 	scripts/embed-text vit_imagenet_templates vit/weights/file/imagenet-templates.txt > $@
 
-$(BUILD)/entities.c: scripts/embed-text vit/text/entities.txt
+$(BUILD)/entities.c: scripts/embed-text vit/text/unicode/entities.txt
 	@mkdir -p $(@D)
-	scripts/embed-text vit_html_entities vit/text/entities.txt > $@
+	scripts/embed-text vit_html_entities vit/text/unicode/entities.txt > $@
 
 # Of the programs, for the message about an option that another one has.
 OPTION_ROWS = $(wildcard vit/cli/*/*.h)
@@ -592,7 +597,7 @@ $(BUILD)/fuzz_requests: $(UNSERVED)
 $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/lib/libvit.a
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIBS)
 
-# The programs look for models in ../share/vit/models beside them (vit/cli/parts/models.h).
+# The programs look for models in ../share/vit/models beside them (vit/cli/models/models.h).
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 MODELS  = $(wildcard models/*.safetensors models/*.json)

@@ -1,9 +1,7 @@
-/* Labelled pictures of one size, or texts, behind one small interface. Readers: idx.c (MNIST,
- * Fashion-MNIST, EMNIST and other sets of grey pictures), cifar.c (CIFAR-10, CIFAR-100), planes.c
- * (STL-10, SVHN), folder.c (a folder of pictures per class), shards/shards.c (pictures in tar
- * files), table.c (tables of pictures and texts), numpy.c and arrays.c (arrays in files and in
- * memory); datasets/made makes sets that need no files or few. open.c chooses the
- * reader.
+/* Labelled pictures of one size, or texts, behind one small interface. Readers are in records
+ * (MNIST and its relatives, CIFAR, STL-10, SVHN, arrays of NumPy or in memory, tables of texts),
+ * folders (a folder of pictures per class, or by tags), tables (metadata.csv and the like) and
+ * shards (tar files); made draws sets. open.c chooses the reader.
  *
  * A data set is immutable after opening and may be read from any thread.
  */
@@ -169,7 +167,7 @@ typedef struct vit_dataset_options {
     bool splits_are_classes;  /* classes may be called train, val or test, as parts are */
     const char *class_column; /* the column of a table of pictures that names the classes; NULL:
                                  chosen by its name (docs/data.md). ARGUMENT for other data */
-    const char *exclude, *relabel; /* lists of pictures (datasets/corrections.h), or NULL. ARGUMENT
+    const char *exclude, *relabel; /* lists of pictures (tables/corrections.h), or NULL. ARGUMENT
                                       for data that are no pictures in files */
     const char *tag_branch; /* the classes are the tags of the pictures (vit_picture_tags), under
                                this branch; "": all tags; NULL: they are not. ARGUMENT for data that

@@ -1,5 +1,5 @@
-#include "datasets/gzip.h"
 #include "datasets/reader.h"
+#include "datasets/records/gzip.h"
 #include "vit/base/guests.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"

@@ -1,6 +1,6 @@
 /* The size to which pictures of any sizes are brought, and how. */
+#include "datasets/folders/tree.h"
 #include "datasets/reader.h"
-#include "datasets/tree.h"
 #include "vit/base/order.h"
 #include "vit/base/sys.h"
 

@@ -102,7 +102,7 @@ vit_status vit_class_names_read(vit_label_list *out, const vit_listing *director
 /* If data have no test part, one record in this many is the test. */
 #define VIT_TEST_SHARE 6
 
-/* ---- records.c ---- */
+/* ---- records/records.c ---- */
 
 struct vit_files {
     size_t resident;   /* this many records, the first ones, are in memory */
@@ -175,7 +175,7 @@ void vit_dataset_measure(vit_dataset *dataset);
  * the answers are texts, MEMORY. */
 vit_status vit_dataset_join(vit_dataset *a, const vit_dataset *b, vit_error *error);
 
-/* ---- idx.c ---- */
+/* ---- records/idx.c ---- */
 
 extern const vit_reader vit_reader_idx;
 
@@ -191,7 +191,7 @@ typedef struct vit_idx {
 vit_status vit_idx_parse(vit_idx *out, const uint8_t *bytes, size_t size, unsigned dimensions,
                          const char *name, vit_error *error);
 
-/* ---- cifar.c ---- */
+/* ---- records/cifar.c ---- */
 
 extern const vit_reader vit_reader_cifar;
 
@@ -218,7 +218,7 @@ typedef struct vit_pickled_cifar {
 
 extern const vit_pickled_cifar *const vit_cifar_pickles; /* NULL: they are not read */
 
-/* ---- folder.c ---- */
+/* ---- folders/folder.c ---- */
 
 extern const vit_reader vit_reader_folder;
 
@@ -232,7 +232,7 @@ vit_preparation vit_square_preparation(size_t shorter);
  * is stretched to that size, as data that are not square are so on purpose. */
 void vit_fitted_preparation(vit_preparation *out, size_t height, size_t width);
 
-/* ---- arrays.c ---- */
+/* ---- records/arrays.c ---- */
 
 /* Fills *out with copies of the parts that the options ask for. Messages call the arrays `name`.
  * Errors: ARGUMENT, FORMAT, IO for a part that is needed and missing, MEMORY. */

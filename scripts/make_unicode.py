@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of vit/text (categories.inc, characters.inc, compatible.inc,
+"""Writes the tables of vit/text/unicode (categories.inc, characters.inc, compatible.inc,
 compatible_rows.inc, decompositions.inc): what Unicode says of characters, as Hugging Face's library
 tokenizers has it, whose parts know different versions of Unicode. So what is asked is the library
 itself, for every character. And entities.txt, HTML's names of Python. Needs tokenizers and regex.
@@ -184,7 +184,7 @@ def table(declaration, rows):
 
 
 def write(name, comment, tables):
-    path = os.path.join(os.path.dirname(__file__), "..", "vit", "text", name)
+    path = os.path.join(os.path.dirname(__file__), "..", "vit", "text", "unicode", name)
     with open(path, "w") as f:
         f.write(f"/* {comment}\n * Written by scripts/make_unicode.py. */\n// clang-format off\n")
         f.write("\n".join(tables))
@@ -192,7 +192,7 @@ def write(name, comment, tables):
 
 def entities():
     """Names of HTML's characters and their codes, sorted by bytes: name=hex hex"""
-    path = os.path.join(os.path.dirname(__file__), "..", "vit", "text", "entities.txt")
+    path = os.path.join(os.path.dirname(__file__), "..", "vit", "text", "unicode", "entities.txt")
     with open(path, "w") as f:
         for name, text in sorted(html.entities.html5.items()):
             f.write(f"{name}={' '.join(f'{ord(c):X}' for c in text)}\n")

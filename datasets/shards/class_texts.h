@@ -2,8 +2,8 @@
 #ifndef VIT_DATASETS_SHARDS_CLASS_TEXTS_H
 #define VIT_DATASETS_SHARDS_CLASS_TEXTS_H
 
+#include "datasets/folders/tree.h"
 #include "datasets/reader.h"
-#include "datasets/tree.h"
 
 /* The different texts, which are few; begins as {0}. */
 typedef struct vit_class_texts {

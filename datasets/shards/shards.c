@@ -1,6 +1,6 @@
 /* Reads the shards of a directory, NAME-000000.tar, one after the other. The first pass goes from
  * header to header and reads classes alone; pictures are then measured and prepared as those of
- * folders (datasets/tree_open.c). */
+ * folders (datasets/folders/tree_open.c). */
 #include "datasets/shards/shards.h"
 #include "datasets/shards/shard_files.h"
 #include "vit/base/size.h"

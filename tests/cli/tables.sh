@@ -6,12 +6,12 @@
 picture=$(find "$fixtures" -name picture.png | head -n 1)
 fast="--steps 1 --batch 4 --threads 2 --out x --overwrite"
 
-# ---- the rule in docs/data.md and in datasets/columns.c is one ----
+# ---- the rule in docs/data.md and in datasets/tables/columns.c is one ----
 
 # names ROLE: those of a role in the code
 names() {
     awk -v role="[VIT_COLUMN_$1] =" 'index($0, role) { on = 1 } on; /},/ { on = 0 }' \
-        "$tree/datasets/columns.c" | grep -o '"[^"]*"' | tr -d '"'
+        "$tree/datasets/tables/columns.c" | grep -o '"[^"]*"' | tr -d '"'
 }
 # documented ROW: those in a row of the table in the documents
 documented() {

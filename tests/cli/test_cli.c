@@ -10,7 +10,7 @@
 #include "tests/support/scratch.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
-#include "vit/cli/parts/models.h"
+#include "vit/cli/models/models.h"
 #include "vit/cli/parts/name_list.h"
 #include "vit/cli/parts/program.h"
 #include "vit/cli/parts/progress.h"

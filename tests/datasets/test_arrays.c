@@ -1,6 +1,6 @@
 /* Labelled pictures in arrays: of a caller, and in the files of NumPy. Both are the same data, and
  * every damaged or strange file is refused with a sentence. */
-#include "datasets/numpy.h"
+#include "datasets/records/numpy.h"
 #include "tests/support/scratch.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"

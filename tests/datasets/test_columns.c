@@ -1,6 +1,6 @@
 /* The rule by which a table's columns are chosen, and cells with several classes. */
-#include "datasets/columns.h"
-#include "datasets/several.h"
+#include "datasets/tables/columns.h"
+#include "datasets/tables/several.h"
 #include "vit/base/sys.h"
 
 #include <setjmp.h>

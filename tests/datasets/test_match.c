@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "tests/support/unit.h"
-#include "vit/text/decompose.h"
 #include "vit/text/match.h"
+#include "vit/text/unicode/decompose.h"
 
 #define NONE VIT_NO_CLASS
 

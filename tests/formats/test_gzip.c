@@ -1,6 +1,6 @@
 /* Inflating gzip data: whole, cut, changed, in several members, beyond the limit. zlib itself makes
  * the compressed data. */
-#include "datasets/gzip.h"
+#include "datasets/records/gzip.h"
 #include "tests/support/unit.h"
 
 #include <stdio.h>

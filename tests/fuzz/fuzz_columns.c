@@ -1,7 +1,7 @@
 /* Any text as a table of pictures and classes: the columns that are chosen are the table's, and the
  * classes of a cell lie within it. */
-#include "datasets/columns.h"
-#include "datasets/several.h"
+#include "datasets/tables/columns.h"
+#include "datasets/tables/several.h"
 #include "vit/base/sys.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* What comes from files of a data set: gzip, then IDX. The first byte chooses labels or pictures
  * and whether the rest is inflated first. */
-#include "datasets/gzip.h"
 #include "datasets/reader.h"
+#include "datasets/records/gzip.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Any bytes as an archive of arrays to train with. */
-#include "datasets/numpy.h"
+#include "datasets/records/numpy.h"
 
 #include <stdlib.h>
 

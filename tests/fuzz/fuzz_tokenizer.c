@@ -1,8 +1,8 @@
 /* The files of tokenizers, and vocabularies of our own; the first byte chooses. What was read
  * decodes any ids, and encodes any text; in a file for encoding, the text follows the first 0. */
-#include "vit/text/clean.h"
-#include "vit/text/encoder.h"
-#include "vit/text/tokenizer_files.h"
+#include "vit/text/tokenizer/encoder.h"
+#include "vit/text/tokenizer/tokenizer_files.h"
+#include "vit/text/unicode/clean.h"
 #include "vit/text/vocabulary.h"
 
 #include <stdlib.h>

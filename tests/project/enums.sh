@@ -38,9 +38,9 @@ vit_operation_kind * looks for the operations of that kind
 vit_query * where the map begins; which methods take which is in the table of maps.c
 vit_method vit/explain/maps.c options that only that method takes
 VIT_FUSE_MEAN * a sum over the heads is divided at its end
-VIT_IDX_TRAIN datasets/idx.c a set has two parts
+VIT_IDX_TRAIN datasets/records/idx.c a set has two parts
 VIT_IDX_LABELS * a part has two files, of which that of labels has several forms
-IMAGES datasets/numpy.c a part has two arrays
+IMAGES datasets/records/numpy.c a part has two arrays
 SERVE_OUTPUT_FEATURES vit/cli/serve/answer/kserve_infer.c the one output that has no classes
 SERVE_INPUT_PIXELS vit/cli/serve/answer/tensors.c the one input of bytes
 VIT_FILTER_NEAREST * copies pixels, has no weights
@@ -58,25 +58,25 @@ VIT_SILU vit/weights/export/describe.c the one function that timm gates by
 VIT_OF_DECODERS vit/model/switches.c whether an encoder can have the key
 VIT_PARAMETER_EMBEDDING vit/model/parameters.c the one table that can also be the head
 VIT_TARGET_ONNX vit/api/model_convert.c the one layout that is a single file
-VIT_PIECES_WORDPIECE vit/text/tokenizer_files.c the one kind that transformers cleans up
-VIT_ENCODER_UNIGRAM vit/text/sentencepiece.c the one kind with scores to prepare
-VIT_ENCODER_UNIGRAM vit/text/encoder_class.c the one kind that those two classes are read with
-VIT_ENCODER_UNIGRAM vit/text/tokenizer_json.c the one kind whose vocabulary is a list
-VIT_ENCODER_BPE vit/text/encoder_class.c the one kind that CLIP's vocabulary is
-VIT_ENCODER_BPE vit/text/tokenizer_json.c the one kind whose merges are read
-VIT_ENCODER_SENTENCE_BPE vit/text/bpe.c of the two kinds that merge, the one that ranks by scores
-OP_SPLIT vit/text/regex.c the one instruction with a second way
-OP_ATOMIC vit/text/regex.c of the two that repeat, the one that does not go back
-OP_LOOK vit/text/regex.c of the two that look ahead, the one that wants a match
-VIT_SET_RANGE vit/text/character_sets.c the one kind whose case may be set aside
-ANSWER_NO vit/text/regex.c whether to try further on
+VIT_PIECES_WORDPIECE vit/text/tokenizer/tokenizer_files.c the one kind that transformers cleans up
+VIT_ENCODER_UNIGRAM vit/text/tokenizer/sentencepiece.c the one kind with scores to prepare
+VIT_ENCODER_UNIGRAM vit/text/tokenizer/encoder_class.c the one kind that both are read with
+VIT_ENCODER_UNIGRAM vit/text/tokenizer/tokenizer_json.c the one kind whose vocabulary is a list
+VIT_ENCODER_BPE vit/text/tokenizer/encoder_class.c the one kind that CLIP's vocabulary is
+VIT_ENCODER_BPE vit/text/tokenizer/tokenizer_json.c the one kind whose merges are read
+VIT_ENCODER_SENTENCE_BPE vit/text/tokenizer/bpe.c of two that merge, the one that ranks by scores
+OP_SPLIT vit/text/unicode/regex.c the one instruction with a second way
+OP_ATOMIC vit/text/unicode/regex.c of the two that repeat, the one that does not go back
+OP_LOOK vit/text/unicode/regex.c of the two that look ahead, the one that wants a match
+VIT_SET_RANGE vit/text/unicode/character_sets.c the one kind whose case may be set aside
+ANSWER_NO vit/text/unicode/regex.c whether to try further on
 VIT_EARLY_STOPPING_TRUE vit/model/run/search.c whether to stop at once
 vit_match_by * what is said of classes that met in one of the three ways
 VIT_POLICY_NONE * whether there is one
 VIT_TOWER_NONE vit/weights/configs/towers.c whether there is one
 VIT_SCORING_SOFTMAX * whether a picture has one class
 VIT_SCORING_SIGMOID * whether a picture has any number of classes
-VIT_SCORING_NONE vit/cli/parts/answers.c whether there are numbers instead of classes
+VIT_SCORING_NONE vit/cli/classify/answers.c whether there are numbers instead of classes
 VIT_TARGET_HF vit/weights/export/describe.c the one library whose config says what scores are
 VIT_TARGET_HF vit/api/model_convert.c the one library that publishes readers
 vit_lecture_id vit/lecture/matrices.c the matrices whose memory is a part of another's
@@ -86,9 +86,9 @@ VIT_CPU_NEON vit/base/cpu_detect.c the one of AArch64
 AFTER vit/lecture/matrices.c the one section that hands nothing on
 ONE vit/lecture/matrices.c whether it is a vector
 VIT_HEAD_LINEAR vit/api/few_shot_model.c the one head that is taught
-VIT_TREE_TRAIN datasets/tree_check.c whether pictures of the part train
-VIT_TREE_TEST datasets/columns.c whether a column names a test beside what may be one
-VIT_TREE_VAL datasets/listed_table.c parts that are small, in which all classes may differ
+VIT_TREE_TRAIN datasets/folders/tree_check.c whether pictures of the part train
+VIT_TREE_TEST datasets/tables/columns.c whether a column names a test beside what may be one
+VIT_TREE_VAL datasets/tables/listed_table.c parts that are small, in which all classes may differ
 VIT_PRECISION_F32 vit/cli/vit-explain.c whether the weights are floats
 VIT_PRECISION_F32 vit/cli/vit-info.c the same
 VIT_PRECISION_F32 vit/train/open.c the value that an option has when it is not given

@@ -3,8 +3,8 @@
  * the same way. HOW: texts are cleaned so, and CLIP's read as by OpenCLIP; -1 ids stand for one
  * that is refused. On standard error: the milliseconds that loading took. */
 #include "vit/base/sys.h"
-#include "vit/text/clean.h"
-#include "vit/text/tokenizer.h"
+#include "vit/text/tokenizer/tokenizer.h"
+#include "vit/text/unicode/clean.h"
 #include <stdio.h>
 
 static vit_status encode(vit_encoding *e, const vit_tokenizer *t, vit_cleaning how, char *text,

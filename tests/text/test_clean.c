@@ -4,9 +4,9 @@
 #include "tests/support/unit.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/text/clean.h"
-#include "vit/text/entities.h"
-#include "vit/text/tokenizer.h"
+#include "vit/text/tokenizer/tokenizer.h"
+#include "vit/text/unicode/clean.h"
+#include "vit/text/unicode/entities.h"
 #include <jansson.h>
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
-#include "vit/text/encoder.h"
-#include "vit/text/regex.h"
+#include "vit/text/tokenizer/encoder.h"
+#include "vit/text/unicode/regex.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json.h"
-#include "vit/text/tokenizer.h"
+#include "vit/text/tokenizer/tokenizer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

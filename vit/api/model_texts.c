@@ -5,7 +5,7 @@
 #include "vit/explain/text_page.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/model/run/generate.h"
-#include "vit/text/tokenizer.h"
+#include "vit/text/tokenizer/tokenizer.h"
 #include "vit/texts.h"
 #include <math.h>
 #include <string.h>

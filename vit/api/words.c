@@ -3,7 +3,7 @@
 #include "vit/base/fpmode.h"
 #include "vit/base/size.h"
 #include "vit/ops/unit.h"
-#include "vit/text/tokenizer.h"
+#include "vit/text/tokenizer/tokenizer.h"
 #include "vit/weights/text_tower.h"
 #include "vit/zero_shot.h"
 #include <stdio.h>

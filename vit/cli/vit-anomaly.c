@@ -5,7 +5,7 @@
 
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/cli/parts/models.h"
+#include "vit/cli/models/models.h"
 #include "vit/cli/parts/pictures.h"
 #include "vit/formats/base64.h"
 #include "vit/formats/csv.h"

@@ -2,7 +2,7 @@
 #include <stddef.h>
 
 #include "vit/base/sys.h"
-#include "vit/cli/parts/models.h"
+#include "vit/cli/models/models.h"
 #include "vit/cli/parts/program.h"
 #include "vit/zero_shot.h"
 

@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
-#include "vit/cli/parts/confusion.h"
+#include "vit/cli/evaluate/confusion.h"
+#include "vit/cli/evaluate/evaluation_page.h"
+#include "vit/cli/evaluate/probe.h"
+#include "vit/cli/evaluate/results.h"
+#include "vit/cli/models/models.h"
 #include "vit/cli/parts/coverage.h"
-#include "vit/cli/parts/evaluation_page.h"
-#include "vit/cli/parts/models.h"
-#include "vit/cli/parts/probe.h"
 #include "vit/cli/parts/program.h"
-#include "vit/cli/parts/results.h"
 #include "vit/cluster/cluster.h"
 #include "vit/formats/csv.h"
 #include "vit/formats/npy.h"

@@ -4,8 +4,8 @@
 
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/cli/models/models.h"
 #include "vit/cli/parts/map_words.h"
-#include "vit/cli/parts/models.h"
 #include "vit/cli/parts/out_files.h"
 #include "vit/cli/parts/program.h"
 #include "vit/formats/npy.h"

@@ -6,7 +6,7 @@
 
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/cli/parts/models.h"
+#include "vit/cli/models/models.h"
 #include "vit/cli/parts/program.h"
 #include "vit/formats/json.h"
 #include "vit/texts.h"

@@ -4,7 +4,7 @@
 
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/cli/parts/models.h"
+#include "vit/cli/models/models.h"
 #include "vit/cli/parts/name_list.h"
 #include "vit/cli/parts/program.h"
 #include "vit/formats/json_out.h"

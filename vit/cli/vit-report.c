@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
-#include "vit/cli/parts/models.h"
-#include "vit/cli/parts/runs.h"
+#include "vit/cli/models/models.h"
+#include "vit/cli/train/runs.h"
 #include "vit/reports.h"
 
 typedef struct settings {

@@ -6,15 +6,15 @@
 
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/cli/models/model_list.h"
+#include "vit/cli/models/models.h"
 #include "vit/cli/parts/coverage.h"
 #include "vit/cli/parts/interrupt.h"
-#include "vit/cli/parts/lr_results.h"
-#include "vit/cli/parts/model_list.h"
-#include "vit/cli/parts/models.h"
-#include "vit/cli/parts/runs.h"
-#include "vit/cli/parts/seeds.h"
-#include "vit/cli/parts/train_report.h"
-#include "vit/cli/parts/train_settings.h"
+#include "vit/cli/train/lr_results.h"
+#include "vit/cli/train/runs.h"
+#include "vit/cli/train/seeds.h"
+#include "vit/cli/train/train_report.h"
+#include "vit/cli/train/train_settings.h"
 
 typedef vit_train_settings settings;
 

@@ -1,5 +1,5 @@
 /* Text <-> ids, for models that are trained here. A sign is a character, or a word; the vocabulary
- * has the signs of the training texts. (Published models have tokenizers: tokenizer.h.)
+ * has the signs of the training texts. (Published models have tokenizers: tokenizer/.)
  *
  * The first two ids are no signs: a decoder begins with START and ends with END. They are not part
  * of an encoded text; whoever feeds a network adds them.

@@ -4,7 +4,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json_out.h"
-#include "vit/text/tokenizer.h"
+#include "vit/text/tokenizer/tokenizer.h"
 #include "vit/weights/configs/their_config.h"
 #include "vit/weights/file/labels.h"
 #include "vit/weights/layout/decoder.h"

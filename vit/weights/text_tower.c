@@ -2,7 +2,7 @@
 #include "vit/base/math.h"
 #include "vit/base/size.h"
 #include "vit/base/utf8.h"
-#include "vit/text/tokenizer.h"
+#include "vit/text/tokenizer/tokenizer.h"
 #include "vit/weights/layout/layout.h"
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "vit/base/random.h"
 #include "vit/base/sys.h"
 #include "vit/cli/bench/bench.h"
-#include "vit/cli/parts/models.h"
+#include "vit/cli/models/models.h"
 #include "vit/cli/parts/out_files.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/train/step/loader.h"

@@ -2,8 +2,8 @@
 #include "vit/base/math.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/cli/parts/models.h"
-#include "vit/cli/parts/unknown.h"
+#include "vit/cli/evaluate/unknown.h"
+#include "vit/cli/models/models.h"
 #include <stdio.h>
 #include <string.h>
 

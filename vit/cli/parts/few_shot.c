@@ -1,6 +1,6 @@
 #include "vit/cli/parts/few_shot.h"
-#include "vit/cli/parts/neighbours.h"
-#include "vit/cli/parts/probe.h"
+#include "vit/cli/classify/neighbours.h"
+#include "vit/cli/evaluate/probe.h"
 
 #include <math.h>
 #include <string.h>

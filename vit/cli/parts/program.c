@@ -14,7 +14,7 @@
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/cli/parts/models.h"
+#include "vit/cli/models/models.h"
 #include "vit/cluster/cluster.h"
 #include "vit/formats/csv.h"
 

@@ -8,8 +8,8 @@
 
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/cli/parts/hub.h"
-#include "vit/cli/parts/models.h"
+#include "vit/cli/models/hub.h"
+#include "vit/cli/models/models.h"
 
 const char *const vit_sandbox_words[] = {"on", "off", NULL};
 

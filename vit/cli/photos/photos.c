@@ -1,4 +1,4 @@
-#include "vit/cli/parts/photos.h"
+#include "vit/cli/classify/photos.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef VIT_CLI_PHOTOS_WRITE_TAGS_H
 #define VIT_CLI_PHOTOS_WRITE_TAGS_H
 
-#include "vit/cli/parts/answers.h"
+#include "vit/cli/classify/answers.h"
 
 typedef struct vit_tagger vit_tagger;
 

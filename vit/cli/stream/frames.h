@@ -3,7 +3,7 @@
 #ifndef VIT_CLI_STREAM_FRAMES_H
 #define VIT_CLI_STREAM_FRAMES_H
 
-#include "vit/cli/parts/stream.h"
+#include "vit/cli/classify/stream.h"
 
 typedef struct vit_frames_options {
     const char *path;      /* "-": standard input */

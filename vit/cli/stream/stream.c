@@ -1,4 +1,4 @@
-#include "vit/cli/parts/stream.h"
+#include "vit/cli/classify/stream.h"
 
 #include <math.h>
 #include <string.h>

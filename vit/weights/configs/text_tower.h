@@ -2,7 +2,7 @@
 #ifndef VIT_WEIGHTS_CONFIGS_TEXT_TOWER_H
 #define VIT_WEIGHTS_CONFIGS_TEXT_TOWER_H
 
-#include "vit/text/clean.h"
+#include "vit/text/unicode/clean.h"
 #include "vit/weights/configs/their_config.h"
 
 /* The token whose state a text's embedding is made of. */

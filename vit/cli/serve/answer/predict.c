@@ -2,7 +2,7 @@
  */
 #include <strings.h>
 
-#include "vit/cli/parts/answers.h"
+#include "vit/cli/classify/answers.h"
 #include "vit/cli/serve/answer/instances.h"
 #include "vit/cli/serve/answer/zero_shot.h"
 #include "vit/cli/serve/route.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
-#include "vit/cli/parts/answers.h"
+#include "vit/cli/classify/answers.h"
 #include "vit/cli/parts/map_words.h"
 #include "vit/cli/serve/answer/classify.h"
 #include "vit/cli/serve/answer/pictures.h"

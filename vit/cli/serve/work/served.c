@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
-#include "vit/cli/parts/hub.h"
-#include "vit/cli/parts/models.h"
+#include "vit/cli/models/hub.h"
+#include "vit/cli/models/models.h"
 #include "vit/cli/serve/work/mapped.h"
 #include "vit/cli/serve/work/shipped.h"
 
