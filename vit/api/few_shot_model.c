@@ -39,7 +39,8 @@ static vit_status describe(vit_model_file *f, const vit_few_shot *t, vit_error *
                           .recipe = write_recipe(t),
                           .temperature = t->learnt.temperature,
                           .threshold = t->learnt.threshold,
-                          .scoring = VIT_SCORING_SOFTMAX};
+                          .scoring = VIT_SCORING_SOFTMAX,
+                          .has_checksum = true};
     f->config.head = VIT_HEAD_LINEAR;
     f->config.head_bias = true;
     f->config.classes = t->learnt_classes;

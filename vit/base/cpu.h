@@ -37,6 +37,9 @@ bool vit_cpu_try_tiles(void);
  * SDOT. */
 bool vit_cpu_has_vnni(vit_cpu cpu);
 
+/* Whether it has the instructions for SHA-256 of x86-64. */
+bool vit_cpu_has_sha(void);
+
 const char *vit_cpu_name(vit_cpu cpu); /* "avx2" */
 
 /* *cpu = the set of this name; false for an unknown name. */

@@ -49,6 +49,13 @@ bool vit_cpu_has_vnni(vit_cpu cpu) {
     return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && has(a, avx_vnni);
 }
 
+bool vit_cpu_has_sha(void) {
+    const uint32_t sha = 1u << 29;
+    uint32_t a, b, c, d;
+    return vit_cpu_detect() >= VIT_CPU_SSE41 && __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 &&
+           has(b, sha);
+}
+
 #else
 
 vit_cpu vit_cpu_detect(void) {
@@ -71,6 +78,10 @@ bool vit_cpu_has_vnni(vit_cpu cpu) {
     (void)cpu;
     return false;
 #endif
+}
+
+bool vit_cpu_has_sha(void) {
+    return false;
 }
 
 #endif

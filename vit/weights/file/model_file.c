@@ -203,6 +203,8 @@ static vit_status read_metadata(vit_model_file *m, const vit_tensors *file, vit_
             vit_preprocessing_read(&m->preprocessing, preprocessing, "vit.preprocessing", error);
     }
     if (status != VIT_OK) return vit_fail_prefix(error, status, vit_tensors_name(file));
+    m->has_checksum =
+        vit_tensors_metadata(file, VIT_CHECKSUM_KEY) && !vit_model_file_is_checkpoint(file);
     status = read_recipe(m, recipe ? recipe : "{}", error);
     if (status != VIT_OK) return vit_fail_prefix(error, status, vit_tensors_name(file));
     status = read_numbers(m, file, error);
@@ -412,9 +414,23 @@ vit_status vit_tensors_encode(vit_tensor *tensors, size_t count, vit_dtype dtype
 
 enum { VALUES = 11 };
 
+/* Writes tensors; if the last of the metadata is the file's checksum, it is computed here. */
+static vit_status write_tensors(const char *path, const vit_tensor *tensors, size_t count,
+                                vit_metadata *metadata, size_t metadata_count, vit_error *error) {
+    char hex[65];
+    vit_status status = VIT_OK;
+    if (strcmp(metadata[metadata_count - 1].key, VIT_CHECKSUM_KEY) == 0) {
+        status = vit_safetensors_hash(hex, tensors, count, metadata, metadata_count, error);
+        metadata[metadata_count - 1].value = hex;
+    }
+    return status == VIT_OK
+               ? vit_safetensors_write(path, tensors, count, metadata, metadata_count, error)
+               : status;
+}
+
 /* The weights of the blocks in 8-bit integers, all others in float32. */
 static vit_status write_rounded(const char *path, const vit_model_file *m,
-                                const vit_tensor *tensors, const vit_metadata *metadata,
+                                const vit_tensor *tensors, vit_metadata *metadata,
                                 size_t metadata_count, vit_error *error) {
     vit_rounded_tensors rounded = {0};
     vit_to_round *how = vit_alloc(m->table.count, sizeof *how);
@@ -425,8 +441,8 @@ static vit_status write_rounded(const char *path, const vit_model_file *m,
     }
     vit_status status = vit_tensors_round(&rounded, tensors, how, m->table.count, error);
     if (status == VIT_OK)
-        status = vit_safetensors_write(path, rounded.tensors, rounded.count, metadata,
-                                       metadata_count, error);
+        status =
+            write_tensors(path, rounded.tensors, rounded.count, metadata, metadata_count, error);
     vit_rounded_tensors_free(&rounded);
     vit_free(how);
     return status;
@@ -438,21 +454,6 @@ static size_t keep_head(vit_tensor *tensors, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (vit_is_of_head(tensors[i].name)) tensors[kept++] = tensors[i];
     return kept;
-}
-
-/* Writes tensors; checksum: the last of the metadata is the file's, which is computed here. */
-static vit_status write_tensors(const char *path, const vit_tensor *tensors, size_t count,
-                                vit_metadata *metadata, size_t metadata_count, bool checksum,
-                                vit_error *error) {
-    char hex[65];
-    vit_status status = VIT_OK;
-    if (checksum) {
-        status = vit_safetensors_hash(hex, tensors, count, metadata, metadata_count, error);
-        metadata[metadata_count - 1].value = hex;
-    }
-    return status == VIT_OK
-               ? vit_safetensors_write(path, tensors, count, metadata, metadata_count, error)
-               : status;
 }
 
 static vit_status write_file(const char *path, const vit_model_file *m, vit_dtype dtype,
@@ -471,7 +472,7 @@ static vit_status write_file(const char *path, const vit_model_file *m, vit_dtyp
                            m->source_vocabulary.count > 0,
                            m->scoring != VIT_SCORING_SOFTMAX,
                            m->backbone != NULL,
-                           m->backbone != NULL};
+                           m->has_checksum || m->backbone};
     vit_metadata metadata[VALUES];
     char *names = NULL;
     void *elements = NULL;
@@ -491,7 +492,7 @@ static vit_status write_file(const char *path, const vit_model_file *m, vit_dtyp
         if (status == VIT_OK && dtype != VIT_F32)
             status = vit_tensors_encode(tensors, written, dtype, &elements, error);
         if (status == VIT_OK)
-            status = write_tensors(path, tensors, written, metadata, count, m->backbone, error);
+            status = write_tensors(path, tensors, written, metadata, count, error);
     }
     vit_free(elements);
     vit_free(names);

@@ -30,9 +30,11 @@ typedef struct vit_model_file {
     double temperature; /* probabilities are softmax(logits / temperature); 0: unspecified, 1 */
     double threshold;   /* answers of a lower probability are below the threshold; 0: unspecified */
     vit_scoring scoring;
-    char *backbone; /* JSON, what vit_backbone_refer makes: of the tensors the head's alone are
-                       written, the others are that file's; NULL: all are written. Of a model that
-                       was read it is NULL */
+    bool has_checksum; /* vit.sha256 is written, and was right in a file that was read; those with a
+                          backbone always have it */
+    char *backbone;    /* JSON, what vit_backbone_refer makes: of the tensors the head's alone are
+                          written, the others are that file's; NULL: all are written. Of a model that
+                          was read it is NULL */
     /* Of published models that write texts; not written: */
     struct vit_tokenizer *tokenizer; /* in place of the vocabularies; or NULL */
     size_t tokens;                   /* that it has */

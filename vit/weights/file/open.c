@@ -17,15 +17,10 @@ vit_status vit_refuse_as(const char *as, const char *name, vit_error *error) {
 static vit_status load_own(vit_model_file *m, const vit_tensors *file, const vit_wanted *wanted,
                            vit_error *error) {
     size_t size;
-    const uint8_t *bytes = vit_tensors_bytes(file, &size);
-    const char *name = vit_tensors_name(file);
-    if (!bytes)
+    if (!vit_tensors_bytes(file, &size))
         return vit_fail(error, VIT_ERROR_FORMAT,
-                        "%s has the key \"vit.config\" of a model file, which is one file", name);
-    if (vit_model_file_is_checkpoint(file)) {
-        const vit_status status = vit_checksum_verify(bytes, size, name, error);
-        if (status != VIT_OK) return status;
-    }
+                        "%s has the key \"vit.config\" of a model file, which is one file",
+                        vit_tensors_name(file));
     return vit_model_file_load(m, file, wanted->packs, wanted->spare, error);
 }
 
@@ -38,15 +33,13 @@ static vit_status load_head(vit_model_file *m, const vit_tensors *file, const ch
     vit_wanted whole = {.packs = packs};
     vit_tensors *other = NULL;
     char *place = NULL;
-    size_t height, width, size = 0;
-    const uint8_t *bytes = vit_tensors_bytes(file, &size);
+    size_t height, width;
     if (!path)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                         "%s: refers to another file for its backbone, which bytes in memory may "
                         "not: vit-convert makes a model file with all weights",
                         name);
-    vit_status status = vit_checksum_verify(bytes, size, name, error);
-    if (status == VIT_OK) status = vit_backbone_find(&place, reference, path, error);
+    vit_status status = vit_backbone_find(&place, reference, path, error);
     if (status == VIT_OK) status = vit_tensors_open(&other, place, error);
     if (status == VIT_OK && vit_tensors_metadata(other, "vit.backbone"))
         status = vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -71,20 +64,31 @@ static vit_status build_foreign(vit_model_file *m, vit_tensors *file, const char
                     vit_tensors_name(file), vit_guests_for(guest, "vit_foreign_models"));
 }
 
+/* Compares the checksum of a file that has one, and refuses a checkpoint, or a head without its
+ * backbone, that has none. */
+static vit_status check_damage(const vit_tensors *file, vit_error *error) {
+    size_t size = 0;
+    const uint8_t *bytes = vit_tensors_bytes(file, &size);
+    const bool needs = vit_model_file_is_checkpoint(file) ||
+                       vit_tensors_metadata(file, "vit.backbone") ||
+                       vit_tensors_metadata(file, VIT_CHECKSUM_KEY);
+    return needs ? vit_checksum_verify(bytes, size, vit_tensors_name(file), error) : VIT_OK;
+}
+
 /* Loads the model and closes the file. path: of the weights, beside which config files may lie;
  * NULL: they are in memory. */
 static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
                        const vit_wanted *wanted, vit_error *error) {
-    vit_status status;
+    vit_status status = check_damage(file, error);
     const bool is_head = vit_tensors_metadata(file, "vit.backbone") != NULL;
     const bool stays = wanted->in_place && !is_head && vit_packs_floats(wanted->packs, file);
     if (stays) vit_tensors_keep(file);
-    if (vit_tensors_metadata(file, "vit.config")) {
+    if (status == VIT_OK && vit_tensors_metadata(file, "vit.config")) {
         status = vit_refuse_as(wanted->emulate, vit_tensors_name(file), error);
         if (status == VIT_OK)
             status = is_head ? load_head(out, file, path, wanted->packs, error)
                              : load_own(out, file, wanted, error);
-    } else {
+    } else if (status == VIT_OK) {
         status = build_foreign(out, file, path, wanted, error);
     }
     if (stays && status == VIT_OK)
