@@ -151,3 +151,18 @@ assert p.wait() == 130 and time.time() - start < 5, p.returncode
 assert b"\"interrupted\": true" in last, last' $model
 }
 check "an interruption" interrupted
+
+# So it does while a frame is computed that takes longer.
+interrupted_slow() {
+    "$python" -c '
+import signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+p = subprocess.Popen("vit-classify --model cifar10 --size 512 --threads 1 --stream".split(),
+                     stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+p.stdin.write(b"P5 512 512 255\n" + bytes(512 * 512)); p.stdin.flush()
+time.sleep(.5)
+p.send_signal(signal.SIGINT)
+last = p.stdout.read()
+assert p.wait() == 130 and b"\"dropped\": 1" in last and b"\"interrupted\": true" in last, last'
+}
+check "an interruption of a slow frame" interrupted_slow

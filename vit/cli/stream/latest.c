@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <time.h>
 
 #include "vit/base/sys.h"
 #include "vit/cli/parts/interrupt.h"
@@ -92,9 +91,8 @@ void vit_latest_close(vit_latest *l) {
     vit_free(l);
 }
 
-/* A tenth of a second from now. */
-static struct timespec soon(void) {
-    const double time = vit_wall_clock() + 0.1;
+struct timespec vit_soon(double seconds) {
+    const double time = vit_wall_clock() + seconds;
     struct timespec t = {.tv_sec = (time_t)time};
     t.tv_nsec = (long)((time - (double)t.tv_sec) * 1e9);
     return t;
@@ -104,9 +102,10 @@ static vit_status take_newest(vit_latest *l, vit_frame **frame, vit_error *error
     vit_status status = VIT_OK;
     pthread_mutex_lock(&l->lock);
     while (!l->has_newest && !l->ended && !vit_interrupted()) {
-        const struct timespec until = soon();
+        const struct timespec until = vit_soon(0.1);
         pthread_cond_timedwait(&l->news, &l->lock, &until);
     }
+    l->counts.dropped += l->has_newest && vit_interrupted();
     if (l->has_newest && !vit_interrupted()) {
         swap(&l->taken, &l->newest);
         l->has_newest = false;

@@ -3,6 +3,8 @@
 #ifndef VIT_CLI_STREAM_LATEST_H
 #define VIT_CLI_STREAM_LATEST_H
 
+#include <time.h>
+
 #include "vit/cli/stream/frames.h"
 
 typedef struct vit_latest vit_latest;
@@ -21,5 +23,8 @@ typedef struct vit_latest_counts {
     uint64_t frames, passed_over, dropped;
 } vit_latest_counts;
 vit_latest_counts vit_latest_count(vit_latest *latest);
+
+/* The time that is so many seconds from now, for pthread_cond_timedwait. */
+struct timespec vit_soon(double seconds);
 
 #endif

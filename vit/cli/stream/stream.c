@@ -1,7 +1,9 @@
 #include "vit/cli/classify/stream.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -52,6 +54,11 @@ typedef struct stream {
     vit_latency latency;
     double start, last; /* when the first frame came; when the last answer was written */
     int exit_status;
+    pthread_t guard; /* ends the program where a frame takes too long after an interruption */
+    bool has_guard;
+    pthread_mutex_t lock; /* of all this; free while a frame is computed or waited for */
+    pthread_cond_t news;
+    bool is_computing, has_ended;
 } stream;
 
 /* ---- opening and closing ---- */
@@ -166,6 +173,17 @@ static vit_status compute(stream *s, vit_frame *frame, bool *changed, const char
     return VIT_OK;
 }
 
+/* The guard may write the closing line meanwhile, and end the program. */
+static vit_status compute_unlocked(stream *s, vit_frame *frame, bool *changed, const char **warning,
+                                   vit_error *error) {
+    s->is_computing = true;
+    pthread_mutex_unlock(&s->lock);
+    const vit_status status = compute(s, frame, changed, warning, error);
+    pthread_mutex_lock(&s->lock);
+    s->is_computing = false;
+    return status;
+}
+
 static bool write_frame(stream *s, const vit_frame *frame, const vit_error *failure,
                         const char *warning) {
     vit_answered a = {.name = frame->name,
@@ -195,7 +213,8 @@ static bool answer_frame(stream *s, vit_frame *frame) {
     vit_error error = frame->problem;
     bool changed = true;
     if (s->start <= 0) s->start = frame->arrived;
-    if (error.status == VIT_OK) error.status = compute(s, frame, &changed, &warning, &error);
+    if (error.status == VIT_OK)
+        error.status = compute_unlocked(s, frame, &changed, &warning, &error);
     if (error.status != VIT_OK) {
         s->damaged++;
         s->exit_status = VIT_EXIT_FAILED;
@@ -230,7 +249,7 @@ static void write_closing(stream *s, const vit_error *why) {
     vit_json_count(&json, "answered", s->answered);
     vit_json_count(&json, "passed_over", counts.passed_over);
     vit_json_count(&json, "unchanged", s->unchanged);
-    vit_json_count(&json, "dropped", counts.dropped);
+    vit_json_count(&json, "dropped", counts.dropped + s->is_computing);
     vit_json_count(&json, "damaged", s->damaged);
     vit_json_number(&json, "seconds", seconds);
     vit_json_number(&json, "frames_per_second", seconds > 0 ? (double)s->answered / seconds : NAN);
@@ -256,10 +275,57 @@ static void end_events(stream *s) {
     }
 }
 
+/* Once the program is interrupted, the frame that is computed has this long to be answered: the
+ * alarm of vit_interrupt_ends_within comes after a second, and knows no closing line. */
+#define GRACE 0.6
+
+static void *end_in_time(void *context) {
+    stream *s = context;
+    double interrupted = 0;
+    pthread_mutex_lock(&s->lock);
+    while (!s->has_ended) {
+        const struct timespec until = vit_soon(0.1);
+        pthread_cond_timedwait(&s->news, &s->lock, &until);
+        if (vit_interrupted() && interrupted <= 0) interrupted = vit_clock();
+        if (interrupted <= 0 || vit_clock() - interrupted < GRACE || !s->is_computing) continue;
+        end_events(s);
+        write_closing(s, NULL);
+        fflush(stdout);
+        _exit(128 + vit_interrupted());
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+static vit_status start_guard(stream *s, vit_error *error) {
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->news, NULL);
+    pthread_mutex_lock(&s->lock);
+    const int number = pthread_create(&s->guard, NULL, end_in_time, s);
+    s->has_guard = number == 0;
+    return number == 0 ? VIT_OK : vit_fail_errno(error, number, "no thread can be started");
+}
+
+static void end_guard(stream *s) {
+    s->has_ended = true;
+    pthread_cond_signal(&s->news);
+    pthread_mutex_unlock(&s->lock);
+    if (s->has_guard) pthread_join(s->guard, NULL);
+    pthread_cond_destroy(&s->news);
+    pthread_mutex_destroy(&s->lock);
+}
+
+static vit_status next_unlocked(stream *s, vit_frame **frame, vit_error *error) {
+    pthread_mutex_unlock(&s->lock);
+    const vit_status status = vit_latest_next(s->latest, frame, error);
+    pthread_mutex_lock(&s->lock);
+    return status;
+}
+
 static vit_status answer_all(stream *s, vit_error *error) {
     for (;;) {
         vit_frame *frame;
-        const vit_status status = vit_latest_next(s->latest, &frame, error);
+        const vit_status status = next_unlocked(s, &frame, error);
         if (status != VIT_OK || !frame) return status;
         if (!answer_frame(s, frame))
             return vit_fail(error, VIT_ERROR_IO, "standard output takes no more answers");
@@ -274,7 +340,8 @@ static int run(const vit_command *command, const vit_stream_choice *choice,
                                         .matrix = (vit_yuv_matrix)choice->matrix};
     stream s = {.command = command, .choice = choice, .how = how};
     vit_error error;
-    vit_status status = allocate(&s, &error);
+    vit_status status = start_guard(&s, &error);
+    if (status == VIT_OK) status = allocate(&s, &error);
     if (status == VIT_OK) status = vit_frames_open(&s.frames, &options, &error);
     if (status == VIT_OK)
         status = vit_latest_open(&s.latest, s.frames, choice->every, choice->realtime, &error);
@@ -284,6 +351,7 @@ static int run(const vit_command *command, const vit_stream_choice *choice,
         end_events(&s);
         write_closing(&s, status != VIT_OK ? &error : NULL);
     }
+    end_guard(&s);
     close_stream(&s);
     if (vit_interrupted()) return 128 + vit_interrupted();
     return status == VIT_OK ? s.exit_status : VIT_EXIT_FAILED;

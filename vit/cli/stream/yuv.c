@@ -131,23 +131,37 @@ static uint8_t level(int32_t scaled) {
     return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
+static void convert_grey(uint8_t *rgb, const weights *w, const uint8_t *ys, size_t width) {
+    for (size_t k = 0; k < width; k++) rgb[k] = level(w->y * (ys[k] - w->offset));
+}
+
+/* A row of pixels, of which `across` share the samples u and v. */
+static void convert_row(uint8_t *rgb, const weights *w, const uint8_t *ys, const uint8_t *us,
+                        const uint8_t *vs, size_t width, size_t across) {
+    for (size_t k = 0; k < width; us++, vs++) {
+        const int32_t u = *us - 128, v = *vs - 128;
+        const int32_t red = w->red_v * v, green = w->green_u * u + w->green_v * v;
+        const int32_t blue = w->blue_u * u;
+        for (const size_t end = vit_min(k + across, width); k < end; k++, rgb += 3) {
+            const int32_t y = w->y * (ys[k] - w->offset);
+            rgb[0] = level(y + red);
+            rgb[1] = level(y + green);
+            rgb[2] = level(y + blue);
+        }
+    }
+}
+
 void vit_yuv_convert(uint8_t *rgb, const vit_yuv *yuv, const uint8_t *planes) {
     const weights w = weights_of(yuv);
-    const size_t row = plane_width(yuv);
-    const uint8_t *us = planes + yuv->width * yuv->height, *vs = us + row * plane_height(yuv);
+    const size_t width = yuv->width, row = plane_width(yuv);
+    const uint8_t *us = planes + width * yuv->height, *vs = us + row * plane_height(yuv);
     for (size_t i = 0; i < yuv->height; i++) {
-        const uint8_t *ys = planes + i * yuv->width;
-        for (size_t k = 0; k < yuv->width; k++) {
-            const int32_t y = w.y * (ys[k] - w.offset);
-            if (yuv->across == 0) {
-                *rgb++ = level(y);
-                continue;
-            }
-            const size_t at = i / yuv->down * row + k / yuv->across;
-            const int32_t u = us[at] - 128, v = vs[at] - 128;
-            *rgb++ = level(y + w.red_v * v);
-            *rgb++ = level(y + w.green_u * u + w.green_v * v);
-            *rgb++ = level(y + w.blue_u * u);
+        const uint8_t *ys = planes + i * width;
+        if (yuv->across == 0) {
+            convert_grey(rgb + i * width, &w, ys, width);
+            continue;
         }
+        const size_t at = i / yuv->down * row;
+        convert_row(rgb + i * 3 * width, &w, ys, us + at, vs + at, width, yuv->across);
     }
 }
