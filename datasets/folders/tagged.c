@@ -3,6 +3,7 @@
 
 #include "datasets/folders/tree.h"
 #include "datasets/tables/listed.h"
+#include "vit/base/name_map.h"
 #include "vit/base/order.h"
 #include "vit/base/parallel.h"
 #include "vit/base/sys.h"
@@ -29,6 +30,7 @@ typedef struct scan {
     bool multi_label;
     choice *choices; /* of all files, in their order */
     size_t count, capacity, ours;
+    vit_name_map seen; /* keys of the file that is looked at */
 } scan;
 
 /* ---- reading ---- */
@@ -89,11 +91,10 @@ static vit_status add_choice(scan *s, size_t file, const char *name, size_t leng
     vit_string_add_bytes(&text, name, length);
     if (!text.failed) vit_string_add_name(&key, text.text);
     const bool failed = text.failed || key.failed || !key.text;
-    bool is_known = false;
-    for (size_t i = s->count; i-- > 0 && s->choices[i].file == file && !failed;)
-        is_known = is_known || strcmp(s->choices[i].key, key.text) == 0;
-    const bool has_room =
-        !failed && !is_known && VIT_MAKE_ROOM(s->choices, s->count, s->capacity, "classes", error);
+    const bool is_known = !failed && vit_name_map_get(&s->seen, key.text);
+    const bool has_room = !failed && !is_known &&
+                          vit_name_map_put(&s->seen, key.text, "", error) == VIT_OK &&
+                          VIT_MAKE_ROOM(s->choices, s->count, s->capacity, "classes", error);
     if (has_room) {
         s->choices[s->count++] = (choice){.name = text.text, .key = key.text, .file = file};
         return VIT_OK;
@@ -115,6 +116,7 @@ static bool goes_on(const vit_tags *t, const char *path) {
 static vit_status choose(scan *s, size_t file, vit_error *error) {
     const vit_tags *t = &s->tags[file];
     vit_status status = VIT_OK;
+    vit_name_map_free(&s->seen);
     for (size_t i = 0; i < t->count && status == VIT_OK; i++) {
         const char *name = under(s, t->tags[i].path), *slash = name;
         if (!name || (!s->multi_label && goes_on(t, t->tags[i].path))) continue;
@@ -314,6 +316,7 @@ static void free_scan(scan *s) {
         vit_free(s->choices[i].name);
         vit_free(s->choices[i].key);
     }
+    vit_name_map_free(&s->seen);
     vit_tree_part_free(&s->all);
     vit_free(s->tags);
     vit_free(s->statuses);

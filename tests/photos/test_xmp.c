@@ -28,9 +28,9 @@ static const char *tags_of(const char *path) {
 #define PHOTOS "tests/fixtures/photos/"
 
 static void test_embedded(void **state) {
-    static const char *const endings[] = {"jpg", "png", "webp", "heic"};
+    static const char *const endings[] = {"jpg", "png", "webp", "heic", "tif"};
     char path[128];
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         snprintf(path, sizeof path, PHOTOS "lr.%s", endings[i]);
         assert_string_equal(tags_of(path), "Animals/Cat;sunny & warm");
         snprintf(path, sizeof path, PHOTOS "dk.%s", endings[i]);
@@ -41,6 +41,8 @@ static void test_embedded(void **state) {
     assert_string_equal(tags_of(PHOTOS "iptc.jpg"), "Fish;Mönch");
     assert_string_equal(tags_of(PHOTOS "iptcu.jpg"), "Fish;Mönch");
     assert_string_equal(tags_of(PHOTOS "iptc.png"), "Fish;Mönch");
+    assert_string_equal(tags_of(PHOTOS "iptc.tif"), "Fish;Mönch");
+    assert_string_equal(tags_of(PHOTOS "big.tif"), "Animals/Cat;sunny & warm");
     assert_string_equal(tags_of(PHOTOS "plain.jpg"), "");
 }
 
@@ -51,6 +53,42 @@ static void test_embedded(void **state) {
 #define END "</rdf:Description></rdf:RDF></x:xmpmeta>"
 #define BAG(name, items) "<" name "><rdf:Bag>" items "</rdf:Bag></" name ">"
 #define LI(text) "<rdf:li>" text "</rdf:li>"
+
+/* A segment of JPEG: its name with a zero byte, then the content. */
+static void put_segment(FILE *file, const char *name, const char *content, size_t size) {
+    const size_t length = 2 + strlen(name) + 1 + size;
+    fprintf(file, "\xff\xe1%c%c%s%c", (int)(length >> 8), (int)(length & 255), name, 0);
+    fwrite(content, 1, size, file);
+}
+
+static void put_portion(FILE *file, const char *whole, size_t begin, size_t size) {
+    char content[1000];
+    const size_t length = strlen(whole);
+    snprintf(content, sizeof content, "%s%c%c%c%c%c%c%c%c", "0123456789abcdef0123456789ABCDEF", 0,
+             0, (int)(length >> 8), (int)(length & 255), 0, 0, (int)(begin >> 8),
+             (int)(begin & 255));
+    memcpy(content + 40, whole + begin, size);
+    put_segment(file, "http://ns.adobe.com/xmp/extension/", content, 40 + size);
+}
+
+/* A packet in two parts, the second in two portions, the last first; and one portion alone. */
+static void test_extended(void **state) {
+    static const char first[] =
+        BEGIN " xmlns:xmpNote='http://ns.adobe.com/xmp/note/'"
+              " xmpNote:HasExtendedXMP="
+              "'0123456789abcdef0123456789ABCDEF'>" BAG("dc:subject", LI("Cat") LI("sunny")) END;
+    static const char more[] = BEGIN ">" BAG("lr:hierarchicalSubject", LI("Animals|Cat")) END;
+    for (int portions = 2; portions > 0; portions--) {
+        FILE *file = fopen("e.jpg", "wb");
+        fputs("\xff\xd8", file);
+        put_segment(file, "http://ns.adobe.com/xap/1.0/", first, strlen(first));
+        put_portion(file, more, 90, strlen(more) - 90);
+        if (portions == 2) put_portion(file, more, 0, 90);
+        fputs("\xff\xd9", file);
+        fclose(file);
+        assert_string_equal(tags_of("e.jpg"), portions == 2 ? "Animals/Cat;sunny" : "Cat;sunny");
+    }
+}
 
 static void test_sidecars(void **state) {
     put_file("a.jpg", "no picture");
@@ -187,9 +225,10 @@ static void test_not_edited(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_embedded), IN_DIRECTORY(test_sidecars),
-        IN_DIRECTORY(test_digikam),      cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_edited),   cmocka_unit_test(test_not_edited),
+        cmocka_unit_test(test_embedded),   IN_DIRECTORY(test_extended),
+        IN_DIRECTORY(test_sidecars),       IN_DIRECTORY(test_digikam),
+        cmocka_unit_test(test_refused),    cmocka_unit_test(test_edited),
+        cmocka_unit_test(test_not_edited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

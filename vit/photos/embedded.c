@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "vit/formats/inflate.h"
-#include "vit/photos/xmp.h"
+#include "vit/photos/xmp_edit.h"
 
 static uint32_t big(const uint8_t *p, int bytes) {
     uint32_t value = 0;
@@ -25,33 +25,78 @@ static vit_part behind(vit_part part, size_t offset) {
 }
 
 /* The first packet of a file counts. */
-static void keep_xmp(vit_embedded *out, vit_part packet) {
+void vit_embedded_keep_xmp(vit_embedded *out, vit_part packet) {
     if (!out->xmp.text && packet.size > 0 && packet.size <= VIT_XMP_LIMIT)
         vit_string_add_bytes(&out->xmp, (const char *)packet.data, packet.size);
 }
 
 /* ---- JPEG ---- */
 
-static void read_segment(vit_embedded *out, uint8_t marker, vit_part segment) {
-    static const char xmp[] = "http://ns.adobe.com/xap/1.0/", photoshop[] = "Photoshop 3.0";
-    if (marker == 0xe1 && begins(segment, xmp, sizeof xmp))
-        keep_xmp(out, behind(segment, sizeof xmp));
-    if (marker == 0xed && begins(segment, photoshop, sizeof photoshop))
-        vit_photoshop_read(out, behind(segment, sizeof photoshop));
+/* *at: the next segment, and then the one behind it. False: the picture's data begin. */
+static bool next_segment(vit_part *segment, uint8_t *marker, size_t *at, vit_part file) {
+    while (*at + 4 <= file.size && file.data[*at] == 0xff && file.data[*at + 1] == 0xff) ++*at;
+    if (*at + 4 > file.size || file.data[*at] != 0xff) return false;
+    *marker = file.data[*at + 1];
+    const size_t length = big(file.data + *at + 2, 2);
+    if (*marker == 0xda || *marker == 0xd9 || length < 2 || length > file.size - *at - 2)
+        return false;
+    *segment = (vit_part){file.data + *at + 4, length - 2};
+    *at += 2 + length;
+    return true;
+}
+
+/* A portion of the packet that has what one segment has no room for: behind the digest that the
+ * first packet names, its whole size and the portion's offset. */
+static bool is_portion(vit_part *portion, size_t *whole, size_t *offset, vit_part segment,
+                       const char *digest) {
+    static const char name[] = "http://ns.adobe.com/xmp/extension/";
+    if (!begins(segment, name, sizeof name)) return false;
+    *portion = behind(segment, sizeof name);
+    if (portion->size < VIT_XMP_DIGEST + 8 || !begins(*portion, digest, VIT_XMP_DIGEST))
+        return false;
+    *whole = big(portion->data + VIT_XMP_DIGEST, 4);
+    *offset = big(portion->data + VIT_XMP_DIGEST + 4, 4);
+    *portion = behind(*portion, VIT_XMP_DIGEST + 8);
+    return *whole <= VIT_XMP_LIMIT && *offset <= *whole && portion->size <= *whole - *offset;
+}
+
+/* Portions may come in any order. One that is missing leaves all of it out. */
+static void read_extended(vit_string *out, vit_part file, const char *digest) {
+    enum { PASSES = 256 };
+    size_t whole = 1;
+    for (int pass = 0; pass < PASSES && out->length < whole && !out->failed; pass++) {
+        const size_t before = out->length;
+        vit_part segment, portion;
+        uint8_t marker;
+        size_t size, offset;
+        for (size_t at = 2; next_segment(&segment, &marker, &at, file);) {
+            if (marker != 0xe1 || !is_portion(&portion, &size, &offset, segment, digest)) continue;
+            whole = size;
+            if (offset == out->length)
+                vit_string_add_bytes(out, (const char *)portion.data, portion.size);
+        }
+        if (out->length == before) break;
+    }
+    if (out->length != whole && !out->failed) vit_string_free(out);
 }
 
 static void read_jpeg(vit_embedded *out, vit_part file) {
-    for (size_t at = 2; at + 4 <= file.size && file.data[at] == 0xff;) {
-        const uint8_t marker = file.data[at + 1];
-        if (marker == 0xff) {
-            at++;
-            continue;
-        }
-        const size_t length = big(file.data + at + 2, 2);
-        if (marker == 0xda || marker == 0xd9 || length < 2 || length > file.size - at - 2) return;
-        read_segment(out, marker, (vit_part){file.data + at + 4, length - 2});
-        at += 2 + length;
+    static const char xmp[] = "http://ns.adobe.com/xap/1.0/", photoshop[] = "Photoshop 3.0";
+    char digest[VIT_XMP_DIGEST + 1];
+    vit_string extended = {0};
+    vit_part segment;
+    uint8_t marker;
+    for (size_t at = 2; next_segment(&segment, &marker, &at, file);) {
+        if (marker == 0xe1 && begins(segment, xmp, sizeof xmp))
+            vit_embedded_keep_xmp(out, behind(segment, sizeof xmp));
+        if (marker == 0xed && begins(segment, photoshop, sizeof photoshop))
+            vit_photoshop_read(out, behind(segment, sizeof photoshop));
     }
+    if (!vit_xmp_extension(digest, &out->xmp)) return;
+    read_extended(&extended, file, digest);
+    if (extended.length > 0) vit_xmp_join(&out->xmp, &extended);
+    out->xmp.failed = out->xmp.failed || extended.failed;
+    vit_string_free(&extended);
 }
 
 /* ---- PNG ---- */
@@ -149,7 +194,7 @@ static void read_chunk(vit_embedded *out, const char *type, vit_part chunk) {
     if (scratch.failed)
         out->xmp.failed = true;
     else if (is_xmp)
-        keep_xmp(out, text);
+        vit_embedded_keep_xmp(out, text);
     else
         read_profile(out, text);
     vit_string_free(&scratch);
@@ -171,7 +216,7 @@ static void read_webp(vit_embedded *out, vit_part file) {
         const size_t length = little(file.data + at + 4);
         if (length > file.size - at - 8) return;
         if (memcmp(file.data + at, "XMP ", 4) == 0)
-            keep_xmp(out, (vit_part){file.data + at + 8, length});
+            vit_embedded_keep_xmp(out, (vit_part){file.data + at + 8, length});
         at += 8 + length + length % 2;
     }
 }
@@ -188,6 +233,8 @@ vit_status vit_embedded_find(vit_embedded *out, const uint8_t *bytes, size_t siz
         read_webp(out, file);
     else if (size >= 12 && memcmp(bytes + 4, "ftyp", 4) == 0)
         vit_heic_find_xmp(out, file);
+    else
+        vit_tiff_find_tags(out, file);
     if (!out->xmp.failed && !out->keywords.failed) return VIT_OK;
     vit_embedded_free(out);
     return vit_fail_memory(error, "what a picture carries", size);

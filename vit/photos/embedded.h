@@ -1,5 +1,5 @@
 /* What a picture's file carries besides pixels: an XMP packet, and the keywords of IPTC. JPEG, PNG,
- * WebP, HEIC and AVIF; of others nothing is found. */
+ * WebP, HEIC, AVIF and TIFF; of others nothing is found. */
 #ifndef VIT_PHOTOS_EMBEDDED_H
 #define VIT_PHOTOS_EMBEDDED_H
 
@@ -7,7 +7,7 @@
 #include "vit/base/text.h"
 
 typedef struct vit_embedded {
-    vit_string xmp;      /* the packet; text NULL: there is none */
+    vit_string xmp;      /* the packet, with what extends it; text NULL: there is none */
     vit_string keywords; /* of IPTC (2:25), UTF-8, each with a zero byte at its end */
     size_t keyword_count;
 } vit_embedded;
@@ -29,6 +29,13 @@ typedef struct vit_part {
 /* Appends the keywords of records of IPTC-IIM; or those in Photoshop's image resources. */
 void vit_iptc_read(vit_embedded *out, vit_part records);
 void vit_photoshop_read(vit_embedded *out, vit_part resources);
+
+/* Keeps a packet, unless there is one. */
+void vit_embedded_keep_xmp(vit_embedded *out, vit_part packet);
+
+/* The XMP, the keywords and the image resources of the first picture of a TIFF file; of another
+ * file nothing. */
+void vit_tiff_find_tags(vit_embedded *out, vit_part file);
 
 /* The XMP item of a HEIC or AVIF file, which begins with a box "ftyp". */
 void vit_heic_find_xmp(vit_embedded *out, vit_part file);

@@ -361,3 +361,52 @@ void vit_xmp_add_empty(vit_string *out) {
                         "</x:xmpmeta>\n"
                         "<?xpacket end=\"w\"?>\n");
 }
+
+/* ---- a packet in two parts ---- */
+
+static const char extension[] = "HasExtendedXMP";
+
+bool vit_xmp_extension(char digest[VIT_XMP_DIGEST + 1], const vit_string *packet) {
+    const char *at = packet->text ? strstr(packet->text, extension) : NULL;
+    if (!at) return false;
+    at += strlen(extension);
+    at += strspn(at, " \t\r\n=>\"'");
+    if (strspn(at, "0123456789ABCDEFabcdef") != VIT_XMP_DIGEST) return false;
+    memcpy(digest, at, VIT_XMP_DIGEST);
+    digest[VIT_XMP_DIGEST] = 0;
+    return true;
+}
+
+/* The attribute, or the element, that names the extension. */
+static vit_span find_naming(const char *text) {
+    const char *name = strstr(text, extension), *begin = name;
+    while (begin > text && !strchr(" \t\r\n<", begin[-1])) begin--;
+    const bool is_element = begin > text && begin[-1] == '<';
+    const char *end = name + strcspn(name, is_element ? "/" : "'\"");
+    end += *end ? strcspn(end + 1, is_element ? ">" : "'\"") + 1 : 0;
+    return (vit_span){(size_t)(begin - text) - is_element, (size_t)(end - text) + (*end != 0)};
+}
+
+/* *span = what is in the one rdf:RDF of a packet. */
+static bool find_inner(vit_span *span, const vit_string *packet) {
+    vit_xmp xmp;
+    const bool fine = vit_xmp_read(&xmp, packet->text, packet->length, "XMP", NULL) == VIT_OK &&
+                      xmp.rdf_count == 1 && !xmp.rdf_is_empty;
+    *span = (vit_span){xmp.rdf_start.end, xmp.rdf_end.begin};
+    vit_xmp_free(&xmp);
+    return fine;
+}
+
+void vit_xmp_join(vit_string *packet, const vit_string *other) {
+    vit_span into, from;
+    vit_string joined = {0};
+    if (!find_inner(&into, packet) || !find_inner(&from, other)) return;
+    const vit_span naming = find_naming(packet->text);
+    if (naming.end > into.end || packet->length + other->length > VIT_XMP_LIMIT) return;
+    vit_string_add_bytes(&joined, packet->text, naming.begin);
+    vit_string_add_bytes(&joined, packet->text + naming.end, into.end - naming.end);
+    vit_string_add_bytes(&joined, other->text + from.begin, from.end - from.begin);
+    vit_string_add_bytes(&joined, packet->text + into.end, packet->length - into.end);
+    vit_string_free(packet);
+    *packet = joined;
+}

@@ -32,4 +32,13 @@ void vit_xmp_add_empty(vit_string *out);
 vit_status vit_xmp_add_keywords(vit_string *out, const char *text, size_t size, const char *name,
                                 const char *keywords, size_t count, vit_error *error);
 
+enum { VIT_XMP_DIGEST = 32 };
+
+/* Whether a JPEG's packet names another one that has what the first has no room for. */
+bool vit_xmp_extension(char digest[VIT_XMP_DIGEST + 1], const vit_string *packet);
+
+/* Puts the descriptions of the other packet into this one, which no longer names it; what is no XMP
+ * leaves it as it was. */
+void vit_xmp_join(vit_string *packet, const vit_string *extension);
+
 #endif

@@ -169,34 +169,6 @@ static vit_status read_journal(vit_journal *j, const char *kind, vit_error *erro
                     j->path, begin->fields[1], kind);
 }
 
-vit_status vit_journal_open(vit_journal *j, const char *path, const char *kind, bool must_exist,
-                            vit_error *error) {
-    *j = (vit_journal){.path = vit_strdup(path), .file = -1};
-    if (!j->path) return vit_fail_memory(error, "a path", strlen(path));
-    const vit_place_kind there = vit_place_look(path, NULL);
-    if (there == VIT_PLACE_NOTHING && must_exist)
-        return vit_fail(error, VIT_ERROR_IO, "%s: there is no such journal", path);
-    if (there != VIT_PLACE_NOTHING && there != VIT_PLACE_FILE)
-        return vit_fail(error, VIT_ERROR_IO, "%s: is no regular file, expected a journal", path);
-    vit_status status = vit_lock_take(&j->file, path, error);
-    if (status == VIT_OK) status = read_journal(j, kind, error);
-    if (status != VIT_OK) return status;
-    if (ftruncate(j->file, (off_t)j->size) != 0)
-        return vit_fail_errno(error, errno, "cannot write %s", path);
-    if (j->count > 0) return VIT_OK;
-    const char *const begin[] = {"begin", kind, "1"};
-    status = vit_journal_add(j, NULL, begin, 3, error);
-    return status == VIT_OK ? vit_sync_place(path, error) : status;
-}
-
-void vit_journal_close(vit_journal *j) {
-    vit_lock_drop(j->file);
-    for (size_t i = 0; i < j->count; i++) vit_free(j->entries[i].fields);
-    vit_free(j->entries);
-    vit_free(j->path);
-    *j = (vit_journal){.file = -1};
-}
-
 /* ---- writing ---- */
 
 /* All of the line, at the end of the file, and to the disk if it announces something. */
@@ -236,9 +208,10 @@ static vit_status add(vit_journal *j, size_t *number, const char *const *fields,
     if (!text.failed) vit_string_add(&line, "%08x ", (unsigned)checksum(text.text, text.length));
     if (!text.failed) vit_string_add_bytes(&line, text.text, text.length);
     vit_string_add(&line, "\n");
-    vit_status status = text.failed || line.failed
-                            ? vit_fail_memory(error, "a journal", 256)
-                            : append(j, line.text, line.length, announces, error);
+    vit_status status = VIT_OK;
+    if (announces && j->count == 1) status = vit_sync_place(j->path, error);
+    if (text.failed || line.failed) status = vit_fail_memory(error, "a journal", 256);
+    if (status == VIT_OK) status = append(j, line.text, line.length, announces, error);
     if (status == VIT_OK)
         status = split(&entry, &fine, text.text + before, text.length - (size_t)before, error);
     if (status == VIT_OK && number) *number = j->count;
@@ -261,4 +234,33 @@ vit_status vit_journal_end(vit_journal *j, size_t number, vit_entry_state state,
     const vit_status status = add(j, NULL, fields, 2, false, error);
     if (status == VIT_OK) j->entries[number].state = state;
     return status;
+}
+
+/* ---- opening and closing ---- */
+
+vit_status vit_journal_open(vit_journal *j, const char *path, const char *kind, bool must_exist,
+                            vit_error *error) {
+    *j = (vit_journal){.path = vit_strdup(path), .file = -1};
+    if (!j->path) return vit_fail_memory(error, "a path", strlen(path));
+    const vit_place_kind there = vit_place_look(path, NULL);
+    if (there == VIT_PLACE_NOTHING && must_exist)
+        return vit_fail(error, VIT_ERROR_IO, "%s: there is no such journal", path);
+    if (there != VIT_PLACE_NOTHING && there != VIT_PLACE_FILE)
+        return vit_fail(error, VIT_ERROR_IO, "%s: is no regular file, expected a journal", path);
+    vit_status status = vit_lock_take(&j->file, path, error);
+    if (status == VIT_OK) status = read_journal(j, kind, error);
+    if (status != VIT_OK) return status;
+    if (ftruncate(j->file, (off_t)j->size) != 0)
+        return vit_fail_errno(error, errno, "cannot write %s", path);
+    if (j->count > 0) return VIT_OK;
+    const char *const begin[] = {"begin", kind, "1"};
+    return add(j, NULL, begin, 3, false, error); /* to the disk with the first announcement */
+}
+
+void vit_journal_close(vit_journal *j) {
+    vit_lock_drop(j->file);
+    for (size_t i = 0; i < j->count; i++) vit_free(j->entries[i].fields);
+    vit_free(j->entries);
+    vit_free(j->path);
+    *j = (vit_journal){.file = -1};
 }

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vit/base/name_map.h"
 #include "vit/base/size.h"
 #include "vit/cli/parts/interrupt.h"
 #include "vit/cli/photos/group.h"
-#include "vit/cli/photos/name_map.h"
 #include "vit/photos/sidecars.h"
 
 struct vit_sorter {
@@ -145,6 +145,36 @@ static vit_status announce_folder(vit_sorter *s, const char *path, vit_error *er
 
 /* ---- opening and closing ---- */
 
+static bool lies_in(const char *path, const char *folder) {
+    const size_t length = folder ? strlen(folder) : 0;
+    return folder && strncmp(path, folder, length) == 0 && path[length] == '/' && path[length + 1];
+}
+
+/* *real: the innermost folder on the way to a path that is there. */
+static vit_status find_existing(char **real, const char *path, vit_error *error) {
+    char *at = vit_strdup(path);
+    while (at && vit_path_look(at) == VIT_PATH_NONE) {
+        for (size_t length = strlen(at); length > 1 && at[length - 1] == '/';) at[--length] = 0;
+        char *above = vit_path_directory(at);
+        vit_free(at);
+        at = above;
+    }
+    *real = at ? vit_path_real(at) : NULL;
+    vit_free(at);
+    return *real ? VIT_OK : vit_fail_memory(error, "a path", strlen(path));
+}
+
+/* Announces the folders that were made in one that was there, the outermost first. */
+static vit_status announce_folders(vit_sorter *s, const char *path, const char *there,
+                                   vit_error *error) {
+    if (!lies_in(path, strcmp(there, "/") == 0 ? "" : there)) return VIT_OK;
+    char *above = vit_path_directory(path);
+    vit_status status = above ? announce_folders(s, above, there, error)
+                              : vit_fail_memory(error, "a path", strlen(path));
+    vit_free(above);
+    return status == VIT_OK ? announce_folder(s, path, error) : status;
+}
+
 static vit_status open_folder(vit_sorter *s, vit_error *error) {
     const vit_place_kind there = vit_place_look(s->given, NULL);
     const bool is_there = vit_path_look(s->given) == VIT_PATH_DIRECTORY;
@@ -152,12 +182,14 @@ static vit_status open_folder(vit_sorter *s, vit_error *error) {
         return vit_fail(error, VIT_ERROR_IO, "%s is no folder, expected one to sort into",
                         s->given);
     if (!is_there && s->dry_run) return VIT_OK;
-    vit_status status = is_there ? VIT_OK : vit_make_directories(s->given, error);
-    if (status != VIT_OK) return status;
-    s->into = vit_path_real(s->given);
-    if (!s->into) return vit_fail_memory(error, "a path", strlen(s->given));
-    status = open_journal(s, error);
-    if (status == VIT_OK && !is_there) status = announce_folder(s, s->into, error);
+    char *outer;
+    vit_status status = find_existing(&outer, s->given, error);
+    if (status == VIT_OK && !is_there) status = vit_make_directories(s->given, error);
+    if (status == VIT_OK && !(s->into = vit_path_real(s->given)))
+        status = vit_fail_memory(error, "a path", strlen(s->given));
+    if (status == VIT_OK) status = open_journal(s, error);
+    if (status == VIT_OK) status = announce_folders(s, s->into, outer, error);
+    vit_free(outer);
     return status;
 }
 
@@ -226,11 +258,6 @@ static vit_status find_source(char **real, const vit_sorter *s, const char *pict
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "%s is a symbolic link, and stays: moved, it might lead nowhere", picture);
     return *real ? VIT_OK : vit_fail(error, VIT_ERROR_IO, "cannot look at %s", picture);
-}
-
-static bool lies_in(const char *path, const char *folder) {
-    const size_t length = folder ? strlen(folder) : 0;
-    return length > 0 && strncmp(path, folder, length) == 0 && path[length] == '/';
 }
 
 /* The picture and its sidecars; of these one that belongs to other files, too, is not moved. */

@@ -104,7 +104,7 @@ static vit_status begin_sidecar(sidecar *s, const char *picture, vit_error *erro
     if (status != VIT_OK) return status;
     status = vit_embedded_find(&carried, file.data, file.size, error);
     const bool is_fine =
-        status == VIT_OK && carried.xmp.text && !strstr(carried.xmp.text, "HasExtendedXMP") &&
+        status == VIT_OK && carried.xmp.text &&
         vit_xmp_read(&xmp, carried.xmp.text, carried.xmp.length, picture, NULL) == VIT_OK;
     const bool needs_iptc = !is_fine || xmp.places[VIT_XMP_SUBJECT].count == 0;
     vit_xmp_free(&xmp);

@@ -1,4 +1,4 @@
-#include "vit/cli/photos/name_map.h"
+#include "vit/base/name_map.h"
 
 #include <string.h>
 

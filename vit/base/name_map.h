@@ -1,6 +1,6 @@
 /* A map from texts to texts: a table with open addressing. Begins as {0}. */
-#ifndef VIT_CLI_PHOTOS_NAME_MAP_H
-#define VIT_CLI_PHOTOS_NAME_MAP_H
+#ifndef VIT_BASE_NAME_MAP_H
+#define VIT_BASE_NAME_MAP_H
 
 #include "vit/base/error.h"
 
