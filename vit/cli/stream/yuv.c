@@ -12,7 +12,7 @@ static const struct {
     const char *name;
     size_t across, down;
 } colours[] = {{"420jpeg", 2, 2}, {"420mpeg2", 2, 2}, {"420paldv", 2, 2}, {"420", 2, 2},
-               {"422", 2, 1},     {"444", 1, 1},      {"mono", 0, 0}};
+               {"422", 2, 1},     {"411", 4, 1},      {"444", 1, 1},      {"mono", 0, 0}};
 
 static vit_status set_colours(vit_yuv *y, const char *word, vit_error *error) {
     for (size_t i = 0; i < VIT_COUNT(colours); i++) {
@@ -22,8 +22,8 @@ static vit_status set_colours(vit_yuv *y, const char *word, vit_error *error) {
         return VIT_OK;
     }
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                    "its colours are C%s, expected C420jpeg, C420mpeg2, C420paldv, C422, C444 or "
-                    "Cmono: ffmpeg -pix_fmt yuv420p makes such",
+                    "its colours are C%s, expected C420jpeg, C420mpeg2, C420paldv, C422, C411, "
+                    "C444 or Cmono: ffmpeg -pix_fmt yuv420p makes such",
                     word);
 }
 
