@@ -9,19 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The sets that scripts/fetch-data can get. */
-static const char *const known_names[] = {"mnist", "fashion", "cifar10", "cifar100"};
+enum { MOST_NAMES = 24 }; /* of sets */
 
-enum { MOST_NAMES = 24 }; /* of sets: those above, and of vit_named_sets */
+static bool is_one_of(const char *const *names, const char *name) {
+    while (names && *names && strcmp(*names, name) != 0) names++;
+    return names && *names;
+}
+
+/* Appends names to *count others. */
+static void add_names(const char *names[MOST_NAMES], size_t *count, const char *const *more) {
+    for (; more && *more && *count < MOST_NAMES; more++) names[(*count)++] = *more;
+}
 
 /* names: the names of sets, those that are looked up and those that are made; returns how many. */
 static size_t all_names(const char *names[MOST_NAMES]) {
     size_t count = 0;
-    for (size_t i = 0; i < VIT_COUNT(known_names); i++) names[count++] = known_names[i];
-    for (size_t i = 0; vit_named_sets[i]; i++)
-        for (const char *const *name = vit_named_sets[i]->names; *name && count < MOST_NAMES;
-             name++)
-            names[count++] = *name;
+    for (size_t i = 0; vit_readers[i]; i++) add_names(names, &count, vit_readers[i]->sets);
+    for (size_t i = 0; vit_named_sets[i]; i++) add_names(names, &count, vit_named_sets[i]->names);
     return count;
 }
 
@@ -170,20 +174,31 @@ static const vit_reader *reader_of(const vit_listing *directory) {
     return NULL;
 }
 
-/* Folders that archives and torchvision put around the files of a set. */
-static const char *const wrappers[] = {"MNIST",
-                                       "FashionMNIST",
-                                       "KMNIST",
-                                       "EMNIST",
-                                       "QMNIST",
-                                       "raw",
-                                       "gzip",
-                                       "stl10_binary",
-                                       "cifar-10-batches-bin",
-                                       "cifar-10-batches-py",
-                                       "cifar-100-binary",
-                                       "cifar-100-python"};
 #define MOST_WRAPPED 3
+
+static vit_status find_inner(char **inner, const vit_listing *directory, int depth,
+                             vit_error *error);
+
+/* *found = the folder with the files of a set, which is this one of the directory or in it, freed
+ * by vit_free; NULL if there is none. */
+static vit_status look_into(char **found, const vit_listing *directory, const char *wrapper,
+                            int depth, vit_error *error) {
+    char **names = NULL, *path = vit_path_join(directory->path, wrapper);
+    vit_listing l = {.path = path, .chosen = directory->chosen};
+    vit_status status = VIT_OK;
+    if (!path) return vit_fail_memory(error, "a path", strlen(directory->path) + 32);
+    if (vit_path_look(path) == VIT_PATH_DIRECTORY)
+        status = vit_list_directory(&names, &l.count, path, error);
+    l.names = names;
+    const vit_reader *reader = names ? reader_of(&l) : NULL;
+    if (reader == &vit_reader_folder) status = find_inner(found, &l, depth - 1, error);
+    /* A folder of CIFAR's is no class, even if it is empty. */
+    const bool is_set = reader ? reader != &vit_reader_folder : !!strchr(wrapper, '-');
+    if (is_set && names) *found = path;
+    vit_free(names);
+    if (*found != path) vit_free(path);
+    return status;
+}
 
 /* *inner = the folder in a directory of folders, itself not a set, that has the files of a set in a
  * wrapper, freed by vit_free; NULL if there is none. MISMATCH if there are several. */
@@ -192,33 +207,20 @@ static vit_status find_inner(char **inner, const vit_listing *directory, int dep
     const char *first = NULL;
     vit_status status = VIT_OK;
     *inner = NULL;
-    for (size_t i = 0; i < VIT_COUNT(wrappers) && status == VIT_OK && depth > 0; i++) {
-        if (!vit_listing_has(directory, wrappers[i])) continue;
-        char **names = NULL, *path = vit_path_join(directory->path, wrappers[i]), *found = NULL;
-        vit_listing l = {.path = path, .chosen = directory->chosen};
-        if (!path) return vit_fail_memory(error, "a path", strlen(directory->path) + 32);
-        if (vit_path_look(path) == VIT_PATH_DIRECTORY)
-            status = vit_list_directory(&names, &l.count, path, error);
-        l.names = names;
-        const vit_reader *reader = names ? reader_of(&l) : NULL;
-        if (reader == &vit_reader_folder) status = find_inner(&found, &l, depth - 1, error);
-        /* A folder of CIFAR's is no class, even if it is empty. */
-        const bool is_set = reader ? reader != &vit_reader_folder : !!strchr(wrappers[i], '-');
-        if (is_set && names) {
-            found = path;
-            path = NULL;
+    for (size_t i = 0; vit_readers[i] && depth > 0; i++)
+        for (const char *const *w = vit_readers[i]->wrappers; w && *w && status == VIT_OK; w++) {
+            char *found = NULL;
+            if (!vit_listing_has(directory, *w)) continue;
+            status = look_into(&found, directory, *w, depth, error);
+            if (found && first)
+                status = vit_fail(error, VIT_ERROR_MISMATCH,
+                                  "%s: holds the sets %s and %s: name the folder of one of them",
+                                  directory->path, first, *w);
+            if (!found) continue;
+            vit_free(*inner);
+            *inner = found;
+            first = *w;
         }
-        if (found && first)
-            status = vit_fail(error, VIT_ERROR_MISMATCH,
-                              "%s: holds the sets %s and %s: name the folder of one of them",
-                              directory->path, first, wrappers[i]);
-        vit_free(names);
-        vit_free(path);
-        if (!found) continue;
-        vit_free(*inner);
-        *inner = found;
-        first = wrappers[i];
-    }
     if (status == VIT_OK) return VIT_OK;
     vit_free(*inner);
     *inner = NULL;
@@ -356,13 +358,15 @@ static vit_status open_directory(vit_dataset *out, const char *path, const char 
     return status;
 }
 
-/* Whether DATA is DIRECTORY/emnist-SPLIT, which chooses one of several sets in a directory; *path =
- * the directory, freed by vit_free. */
+/* Whether DATA chooses one of several sets in a directory, such as DIRECTORY/emnist-letters; *path
+ * = the directory, freed by vit_free. */
 static bool is_chosen(char **path, const char *data) {
     const char *last = vit_path_last(data);
+    bool is_choice = false;
     *path = NULL;
-    if (strncmp(last, "emnist-", 7) != 0 && strcmp(last, "qmnist") != 0) return false;
-    if (vit_path_look(data) != VIT_PATH_NONE) return false;
+    for (size_t i = 0; vit_readers[i] && !is_choice; i++)
+        is_choice = vit_readers[i]->is_choice && vit_readers[i]->is_choice(last);
+    if (!is_choice || vit_path_look(data) != VIT_PATH_NONE) return false;
     *path = vit_path_join(data, "..");
     if (*path && last == data) memcpy(*path, ".", 2);
     if (*path && last > data) (*path)[last - data - (last > data + 1)] = 0; /* without its '/' */
@@ -456,10 +460,10 @@ static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset
                            vit_error *error) {
     vit_status status;
     char *directory = NULL;
-    size_t known = 0;
-    while (known < VIT_COUNT(known_names) && strcmp(data, known_names[known]) != 0) known++;
+    bool is_known = false;
+    for (size_t i = 0; vit_readers[i] && !is_known; i++)
+        is_known = is_one_of(vit_readers[i]->sets, data);
     const bool is_directory = vit_path_look(data) == VIT_PATH_DIRECTORY;
-    const bool is_known = known < VIT_COUNT(known_names) && !is_directory;
     *out = (vit_dataset){0};
     const vit_named_set *named = is_directory || is_known ? NULL : named_set(data);
     if (named && (status = refuse_unfit(data, options, error)) != VIT_OK) return status;
@@ -469,10 +473,10 @@ static vit_status open_one(vit_dataset *out, const char *data, const vit_dataset
         status = open_directory(out, directory, vit_path_last(data), options, error);
     else if (named)
         status = named->open(out, data, options, error);
-    else if (known == VIT_COUNT(known_names))
-        status = unknown(data, error);
-    else
+    else if (is_known)
         status = open_name(out, data, options, error);
+    else
+        status = unknown(data, error);
     if (status == VIT_OK) status = suit(out, options, error);
     if (status != VIT_OK) vit_dataset_close(out);
     vit_free(directory);

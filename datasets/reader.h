@@ -18,6 +18,12 @@ typedef struct vit_listing {
 typedef struct vit_reader {
     const char *expects; /* what such a directory has, for messages */
     bool named;          /* its pictures have names, by which lists may name them */
+    /* Ended by NULL; or NULL: sets of this kind that are looked for by name, those that
+     * scripts/fetch-data can get; folders that archives and torchvision put around the files. */
+    const char *const *sets, *const *wrappers;
+    /* Whether DIRECTORY/name, which is no directory, means this one of several sets in DIRECTORY;
+     * NULL: never. */
+    bool (*is_choice)(const char *name);
     /* Whether this is a directory of that kind, by the names in it. */
     bool (*probe)(const vit_listing *directory);
     /* Fills *out, which is zeroed; on failure the caller frees what is in it. */

@@ -10,6 +10,7 @@ import collections
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -197,6 +198,12 @@ def main(arguments):
     options = parser.parse_args(arguments)
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
+    table = (ROOT / "vit/weights/configs/hugging_face.c").read_text()
+    types = {getattr(transformers, name).config_class.model_type for name in CLASSES}
+    missing = set(re.findall(r'\{\.type = "([^"]+)"', table)) - types
+    if missing:
+        print("no class here has the \"model_type\"", *sorted(missing))
+        return 1
     counts = collections.Counter()
     with tempfile.TemporaryDirectory() as root:
         root = pathlib.Path(root)

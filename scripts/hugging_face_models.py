@@ -3,22 +3,20 @@
 
 usage: scripts/hugging_face_models.py [--check]  needs transformers 5; --check: only compares
 
-A line for each "model_type": the keys that are read here, with the default of the type's class. A
-config that was saved has only what differs from that, if it is a part of another one.
+A line for each "model_type" in the table of hugging_face.c: the keys that are read here, with the
+default of the type's class. A config that was saved has only what differs from that, if it is a
+part of another one.
 """
 import json
 import pathlib
+import re
 import sys
 
 import transformers
 
 PATH = pathlib.Path(__file__).parent.parent / "vit/weights/configs/hugging_face_models.json"
-TYPES = ("vit", "vit_mae", "vit_msn", "ijepa", "deit", "dinov2", "dinov2_with_registers",
-         "dinov3_vit", "mlcd_vision_model", "pixio", "tipsv2", "tipsv2_vision_model", "aimv2",
-         "aimv2_vision_model",
-         "beit", "data2vec-vision", "clip", "clip_text_model", "clip_vision_model", "metaclip_2",
-         "metaclip_2_text_model", "metaclip_2_vision_model", "siglip", "siglip_text_model",
-         "siglip_vision_model")
+CLASSES = PATH.with_name("hugging_face.c")
+TYPES = dict.fromkeys(re.findall(r'\.(?:type|part|text) = "([^"]+)"', CLASSES.read_text()))
 KEYS = ("image_size", "patch_size", "num_channels", "hidden_size", "num_hidden_layers",
         "num_attention_heads", "intermediate_size", "mlp_ratio", "hidden_act", "layer_norm_eps",
         "qkv_bias", "use_swiglu_ffn", "use_gated_mlp", "rope_theta",

@@ -328,7 +328,13 @@ static vit_status read_cifar(vit_dataset *out, const vit_listing *directory,
     return read_set(out, s, directory, &o, error);
 }
 
+static const char *const published[] = {"cifar10", "cifar100", NULL};
+static const char *const wrappers[] = {"cifar-10-batches-bin", "cifar-10-batches-py",
+                                       "cifar-100-binary", "cifar-100-python", NULL};
+
 const vit_reader vit_reader_cifar = {
+    .sets = published,
+    .wrappers = wrappers,
     .expects = "CIFAR-10 or CIFAR-100 in binary form (data_batch_1.bin to data_batch_5.bin and "
                "test_batch.bin, or train.bin and test.bin, gzipped or not) or as Python's pickles",
     .probe = probe,

@@ -355,7 +355,14 @@ static bool probe(const vit_listing *directory) {
     return vit_idx_names_find(directory, &count);
 }
 
+static const char *const published[] = {"mnist", "fashion", NULL};
+static const char *const wrappers[] = {"MNIST",  "FashionMNIST", "KMNIST", "EMNIST",
+                                       "QMNIST", "raw",          "gzip",   NULL};
+
 const vit_reader vit_reader_idx = {
+    .sets = published,
+    .wrappers = wrappers,
+    .is_choice = vit_idx_names_has,
     .expects = "IDX files (train-images-idx3-ubyte and train-labels-idx1-ubyte, or t10k-..., "
                "or EMNIST's or QMNIST's, gzipped or not)",
     .probe = probe,

@@ -77,6 +77,12 @@ const vit_idx_names *vit_idx_names_find(const vit_listing *directory, size_t *co
     return found;
 }
 
+bool vit_idx_names_has(const char *name) {
+    for (size_t i = 0; i < VIT_COUNT(sets); i++)
+        if (*sets[i].prefix && strcmp(sets[i].prefix, name) == 0) return true;
+    return strncmp(name, "emnist-", 7) == 0; /* a split that is misspelt is said to have no files */
+}
+
 vit_status vit_idx_names_path(char **path, const vit_idx_names *n, vit_idx_part part,
                               vit_idx_kind kind, const vit_listing *directory, vit_error *error) {
     char name[64];

@@ -23,6 +23,9 @@ typedef struct vit_idx_names {
  * directory->chosen, which is a prefix, the set of that name alone. NULL: there is none. */
 const vit_idx_names *vit_idx_names_find(const vit_listing *directory, size_t *count);
 
+/* Whether a set is called so: "qmnist", "emnist-letters"; and "emnist-..." always. */
+bool vit_idx_names_has(const char *name);
+
 /* *path = a file in the directory, gzipped or not, freed by vit_free; NULL if it is missing. */
 vit_status vit_idx_names_path(char **path, const vit_idx_names *names, vit_idx_part part,
                               vit_idx_kind kind, const vit_listing *directory, vit_error *error);

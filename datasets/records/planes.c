@@ -204,7 +204,10 @@ static vit_status read_planes(vit_dataset *out, const vit_listing *directory,
     return status;
 }
 
+static const char *const wrappers[] = {"stl10_binary", NULL};
+
 const vit_reader vit_reader_planes = {
+    .wrappers = wrappers,
     .expects = "STL-10 (train_X.bin, train_y.bin, ...) or SVHN (train_32x32.mat, test_32x32.mat)",
     .probe = probe,
     .read = read_planes,

@@ -26,6 +26,10 @@ static bool is_in_pytorch(const char *name) {
     return false;
 }
 
+static bool is_same(const char *a, const char *b) {
+    return a && b && strcmp(a, b) == 0;
+}
+
 static void test_rows(void **state) {
     for (vit_activation f = 0; f < VIT_ACTIVATION_COUNT; f++) {
         assert_int_equal(vit_activations[f].value, f);
@@ -33,8 +37,8 @@ static void test_rows(void **state) {
         assert_true(is_in_pytorch(vit_activations[f].name));
         for (vit_activation g = 0; g < f; g++) {
             assert_string_not_equal(vit_activations[f].name, vit_activations[g].name);
-            assert_string_not_equal(vit_activations[f].hf, vit_activations[g].hf);
-            assert_string_not_equal(vit_activations[f].timm, vit_activations[g].timm);
+            assert_false(is_same(vit_activations[f].hf, vit_activations[g].hf));
+            assert_false(is_same(vit_activations[f].timm, vit_activations[g].timm));
         }
     }
 }
@@ -219,7 +223,7 @@ static void check_read(vit_activation f, const char *path) {
     vit_model_file_clear(&m);
 }
 
-/* torchvision knows GELU alone, and says so of the others. */
+/* torchvision knows GELU alone; what a library has not is said. */
 static void test_layouts(void **state) {
     static const char *const layouts[] = {"timm", "hf", "npz", "torchvision"};
     for (vit_activation f = 0; f < VIT_ACTIVATION_COUNT; f++) {
@@ -230,8 +234,10 @@ static void test_layouts(void **state) {
                 .in = "model.safetensors", .out = "out", .layout = layouts[i]};
             vit_error error;
             const vit_status status = vit_convert(&o, &error);
-            if (i == 3 && f != VIT_GELU) {
-                assert_says(&error, status, "activation", "GELU");
+            const bool lacks[] = {!vit_activations[f].timm, !vit_activations[f].hf, false,
+                                  f != VIT_GELU};
+            if (lacks[i]) {
+                assert_says(&error, status, "activation", layouts[i]);
                 assert_int_not_equal(status, VIT_OK);
                 continue;
             }
@@ -263,8 +269,8 @@ static void test_aliases(void **state) {
     for (vit_activation f = 0; f < VIT_ACTIVATION_COUNT; f++) {
         const vit_activation_row *row = &vit_activations[f];
         for (int in_hf = 0; in_hf < 2; in_hf++) {
-            check_word(f, row->hf, in_hf);
-            check_word(f, row->timm, in_hf);
+            if (row->hf) check_word(f, row->hf, in_hf);
+            if (row->timm) check_word(f, row->timm, in_hf);
             for (size_t i = 0; row->aliases[i]; i++) check_word(f, row->aliases[i], in_hf);
         }
     }

@@ -49,6 +49,8 @@ check "help names the sets" says cifar100
 check "no name is a usage error" exits 2 fetch
 check "unknown sets are refused" exits 2 fetch minst
 check "and the known ones named" says "known are mnist fashion cifar10 cifar100"
+"${BUILD:-build}/bin/vit-evaluate" --model mnist --data minst >"$log" 2>&1
+check "the library looks for the same" says "(mnist, fashion, cifar10, cifar100, "
 check "unknown options are refused" exits 2 fetch --fast mnist
 
 if ! command -v curl >/dev/null 2>&1; then

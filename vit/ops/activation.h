@@ -22,7 +22,8 @@ typedef enum vit_activation {
 /* A row for each activation, in the order of vit_activation. */
 typedef struct vit_activation_row {
     vit_activation value;
-    const char *name, *hf, *timm; /* our name, and those in Hugging Face's and timm's configs */
+    const char *name, *hf, *timm; /* our name, and those in Hugging Face's and timm's configs; NULL:
+                                     the library has it not */
     const char *aliases[4];       /* other names in such configs; the rest is NULL */
     void (*forward)(const vit_kernels *k, float *y, const float *x, size_t n);
     void (*backward)(const vit_kernels *k, float *dx, float *y, const float *dy, const float *x,

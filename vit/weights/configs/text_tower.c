@@ -5,35 +5,15 @@
 
 /* ---- Hugging Face ---- */
 
-/* The kinds of model with a text encoder, and in what they differ. */
-static const struct family {
-    const char *type, *part; /* "model_type" of the whole, and of the tower */
-    bool siglip;             /* not causal, reads its last token, and is filled up */
-    bool largest;            /* "eos_token_id" 2 stands for the largest id */
-} families[] = {
-    {.type = "clip", .part = "clip_text_model", .largest = true},
-    {.type = "metaclip_2", .part = "metaclip_2_text_model"},
-    {.type = "siglip", .part = "siglip_text_model", .siglip = true},
-};
-
-static vit_status no_tower(const char *name, const char *type, vit_error *error) {
-    if (!*type) type = "none";
-    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                    "%s: \"model_type\" \"%s\" has no text encoder that is known here: words "
-                    "need a model of CLIP, MetaCLIP 2 or SigLIP (clip, metaclip_2, siglip)",
-                    name, type);
-}
-
 static vit_status read_hugging_face(vit_text_facts *f, vit_their_config *d, json_t *object,
                                     vit_error *error) {
-    const struct family *family = families;
+    vit_text_encoder encoder = {0};
     const char *type = "", *act = NULL;
     json_t *own;
     vit_status status = vit_read_text(&type, d, object, "model_type", error);
+    if (status == VIT_OK) status = vit_find_text_encoder(&encoder, d->name, type, error);
     if (status != VIT_OK) return status;
-    while (family < families + VIT_COUNT(families) && strcmp(family->type, type) != 0) family++;
-    if (family == families + VIT_COUNT(families)) return no_tower(d->name, type, error);
-    status = vit_tower_config(&own, d, object, "text_config", family->part, error);
+    status = vit_tower_config(&own, d, object, "text_config", encoder.type, error);
     const vit_their_key keys[] = {{"hidden_size", .size = &d->said.dim},
                                   {"num_hidden_layers", .size = &d->said.depth},
                                   {"num_attention_heads", .size = &d->said.heads},
@@ -48,11 +28,11 @@ static vit_status read_hugging_face(vit_text_facts *f, vit_their_config *d, json
     if (status == VIT_OK) status = vit_read_keys(keys, VIT_COUNT(keys), d, own, error);
     if (status == VIT_OK) status = vit_read_activation(d, act, "hidden_act", error);
     f->said = d->said;
-    f->said.causal = !family->siglip;
-    f->fills = family->siglip;
-    const bool names_no_token = family->largest && f->end == 2; /* as old configs do */
+    f->said.causal = !encoder.is_siglip;
+    f->fills = encoder.is_siglip;
+    const bool names_no_token = encoder.largest_ends && f->end == 2; /* as old configs do */
     f->pool = names_no_token ? VIT_TEXT_LARGEST : VIT_TEXT_END;
-    if (family->siglip) f->pool = VIT_TEXT_LAST;
+    if (encoder.is_siglip) f->pool = VIT_TEXT_LAST;
     f->hugging_face = true;
     return status;
 }

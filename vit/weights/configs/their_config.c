@@ -228,7 +228,9 @@ vit_status vit_read_activation(vit_their_config *d, const char *name, const char
     if (!name) return VIT_OK;
     for (size_t i = 0; i < VIT_ACTIVATION_COUNT; i++) {
         const vit_activation_row *row = &vit_activations[i];
-        bool known = strcmp(row->hf, name) == 0 || strcmp(row->timm, name) == 0;
+        const char *const theirs[] = {row->hf, row->timm};
+        bool known = false;
+        for (size_t k = 0; k < 2; k++) known |= theirs[k] && strcmp(theirs[k], name) == 0;
         for (size_t a = 0; row->aliases[a]; a++) known |= strcmp(row->aliases[a], name) == 0;
         if (known) {
             VIT_SAY(d, activation, row->value);
@@ -236,7 +238,8 @@ vit_status vit_read_activation(vit_their_config *d, const char *name, const char
         }
         const size_t used = strlen(expected);
         const char *comma = i == 0 ? "" : i + 1 < VIT_ACTIVATION_COUNT ? ", " : " or ";
-        snprintf(expected + used, sizeof expected - used, "%s%s", comma, row->timm);
+        snprintf(expected + used, sizeof expected - used, "%s%s", comma,
+                 row->timm ? row->timm : row->name);
     }
     return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" \"%s\" is not supported, expected %s",
                     d->name, key, name, expected);

@@ -82,6 +82,9 @@ vit_status vit_answer_as(vit_their_config *d, const char *own, const char *as, c
 /* processor: preprocessor_config.json, or NULL. */
 vit_status vit_read_hf_config(vit_their_config *out, json_t *object, json_t *processor,
                               const char *processor_name, vit_error *error);
+/* usual: the class that is taken where the file names none. */
+vit_status vit_read_hf_processor(vit_their_config *d, const char *usual, json_t *processor,
+                                 vit_error *error);
 vit_status vit_read_lucidrains_config(vit_their_config *out, json_t *object, vit_error *error);
 vit_status vit_read_torchvision_config(vit_their_config *out, json_t *object, vit_error *error);
 vit_status vit_read_open_clip_config(vit_their_config *out, json_t *object, vit_error *error);

@@ -10,7 +10,10 @@ vit_status vit_complete_config(json_t *object, const char *type, vit_error *erro
     const vit_status status =
         vit_find_line(&usual, vit_hugging_face_models, type, strlen(type), error);
     if (status != VIT_OK) return status;
-    const bool failed = usual && json_object_update_missing(object, usual) != 0;
+    if (!usual)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "\"model_type\" \"%s\": the defaults of its config are not known", type);
+    const bool failed = json_object_update_missing(object, usual) != 0;
     json_decref(usual);
     return failed ? vit_fail_memory(error, "a config", 0) : VIT_OK;
 }

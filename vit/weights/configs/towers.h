@@ -7,7 +7,7 @@
 #include "vit/weights/configs/their_config.h"
 
 /* Adds to the config, in place, the defaults of this "model_type" for the keys that it leaves out.
- * Errors: MEMORY. */
+ * Errors: UNSUPPORTED for one whose defaults are not known, MEMORY. */
 vit_status vit_complete_config(json_t *object, const char *type, vit_error *error);
 
 /* *part: the config of an encoder, "vision_config" or "text_config" (key), borrowed from `object`
@@ -27,5 +27,17 @@ typedef enum vit_tower {
  * own: the encoder's config; object: the whole. UNSUPPORTED for an encoder that pools nothing. */
 vit_status vit_read_tower(vit_their_config *d, vit_tower tower, const json_t *own,
                           const json_t *object, vit_error *error);
+
+/* The text encoder of a network of two. */
+typedef struct vit_text_encoder {
+    const char *type;  /* its "model_type" */
+    bool is_siglip;    /* it is not causal, reads its last token, and is filled up */
+    bool largest_ends; /* "eos_token_id" 2 stands for the largest id */
+} vit_text_encoder;
+
+/* *out: that of the network whose "model_type" is `type`, in the config that messages call `name`.
+ * Errors: UNSUPPORTED. */
+vit_status vit_find_text_encoder(vit_text_encoder *out, const char *name, const char *type,
+                                 vit_error *error);
 
 #endif

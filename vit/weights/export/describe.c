@@ -74,6 +74,8 @@ static bool find_limits(vit_string *reasons, vit_target target, const vit_config
          {HF | TORCHVISION | NPZ, "only its patches have positions"}},
         {c->gated && c->activation != VIT_SILU,
          {TIMM, "its MLPs are gated by another function than SiLU"}},
+        {!vit_activations[c->activation].timm, {TIMM, "timm has not its activation"}},
+        {!vit_activations[c->activation].hf, {HF, "Hugging Face has not its activation"}},
         {pool->dist && !is_plain(c),
          {TIMM | HF, "it has a distillation token and is no plain DeiT"}},
         {pool->patches, {HF | TORCHVISION, "it pools its patches"}},
