@@ -254,11 +254,13 @@ static vit_tree_kind kind_of_word(const char *word, size_t length) {
     return VIT_TREE_KINDS;
 }
 
-/* Words of folders that hold what belongs to pictures of all classes. */
+/* Words of folders that hold what belongs to pictures of all classes; the first ones say that it is
+ * drawn over pictures. */
 static const char *const contents[] = {
     "annotation", "annotations", "mask",  "masks",   "segmentation", "segmentations", "trimap",
     "trimaps",    "groundtruth", "truth", "ground",  "gt",           "label",         "labels",
     "batch",      "chunk",       "raw",   "archive", "input",        "jpegimages",    "jpg"};
+#define MASK_WORDS 12
 
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
@@ -293,19 +295,37 @@ vit_tree_kind vit_tree_kind_of(const char *name) {
     return found;
 }
 
+/* The place of a word among `contents`; VIT_COUNT(contents): it is none. */
+static size_t find_content(const char *word, size_t length) {
+    size_t i = 0;
+    while (i < VIT_COUNT(contents) &&
+           (strlen(contents[i]) != length || strncasecmp(word, contents[i], length) != 0))
+        i++;
+    return i;
+}
+
 size_t vit_tree_count_words(size_t *of_contents, const char *name) {
     size_t words = 0;
     *of_contents = 0;
-    for (size_t length; *(name += strcspn(name, letters)); name += length) {
+    for (size_t length; *(name += strcspn(name, letters)); name += length, words++) {
         length = strspn(name, letters);
-        bool is_content = is_filler(name, length);
-        for (size_t i = 0; i < sizeof contents / sizeof *contents && !is_content; i++)
-            is_content =
-                strlen(contents[i]) == length && strncasecmp(name, contents[i], length) == 0;
-        words++;
-        *of_contents += is_content;
+        *of_contents += is_filler(name, length) || find_content(name, length) < VIT_COUNT(contents);
     }
     return words;
+}
+
+bool vit_tree_is_mask(const char *name, size_t length) {
+    const char *const end = name + length;
+    bool is_mask = false;
+    while ((name += strcspn(name, letters)) < end) {
+        const size_t all = strspn(name, letters),
+                     n = all < (size_t)(end - name) ? all : (size_t)(end - name);
+        const bool draws = find_content(name, n) < MASK_WORDS;
+        if (!draws && !is_filler(name, n)) return false;
+        is_mask = is_mask || draws;
+        name += n;
+    }
+    return is_mask;
 }
 
 /* The place of a part's name among its words, the most usual first; SPELLINGS: a looser name. */
@@ -582,5 +602,6 @@ void vit_tree_free(vit_tree *tree) {
     vit_free(tree->stray);
     vit_free(tree->no_table);
     vit_free(tree->source);
+    vit_free(tree->parts);
     *tree = (vit_tree){0};
 }

@@ -47,11 +47,13 @@ typedef struct vit_tree {
     bool test_is_val;        /* there is no test/: the test part is val/ */
     bool is_shared_out; /* there is neither: a share of the training files is held back as test */
     size_t shared;      /* the number of files of which that share is */
-    char *stray;    /* the first file or folder beside the classes, which is not read; or NULL */
-    size_t strays;  /* how many such there are */
-    char *no_table; /* why a table beside the folders is not one of pictures; or NULL */
-    bool is_named;  /* that table names pictures that are there */
-    char *source;   /* what names the classes: "column label of train.csv"; NULL: folders */
+    char *stray;     /* the first file or folder beside the classes, which is not read; or NULL */
+    size_t strays;   /* how many such there are */
+    char *no_table;  /* why a table beside the folders is not one of pictures; or NULL */
+    bool is_named;   /* that table names pictures that are there */
+    char *source;    /* what names the classes: "column label of train.csv"; NULL: folders */
+    size_t repeated; /* lines of a table that name a picture again, of the same classes */
+    char *parts;     /* what says the parts: "column split of train.csv"; NULL: no column */
 } vit_tree;
 
 /* The part that a folder's name tells, in any case, alone or with words that say nothing and
@@ -67,6 +69,10 @@ vit_tree_kind vit_tree_kind_of(const char *name);
 /* The number of words in a folder's name; *contents: of those that say that it holds pictures,
  * masks or a share of them, as all words of "images", "annotations" and "batch_2" do. */
 size_t vit_tree_count_words(size_t *contents, const char *name);
+
+/* Whether a name of `length` bytes says that masks, or other pictures drawn over those of a set,
+ * are in it: "masks", "_mask", "Ground truth". */
+bool vit_tree_is_mask(const char *name, size_t length);
 
 /* The part that one of the name's words tells, whatever the others are: "imagenet1k-train-0000";
  * KINDS: none does, or *several do. */

@@ -233,6 +233,40 @@ static vit_status check_shares(const vit_tree *tree, const char *path, vit_error
                     path, tree->classes[0], tree->classes[1]);
 }
 
+/* Whether b is called as a itself, but for a word of masks behind it: "1.png", "1_mask.png". */
+static bool is_mask_of(const vit_tree_file *a, const vit_tree_file *b) {
+    const char *one = a->path + a->name, *other = b->path + b->name;
+    const char *end = strrchr(one, '.'), *last = strrchr(other, '.');
+    if (!end || !last || a->label != b->label) return false;
+    const size_t n = (size_t)(end - one);
+    return (size_t)(last - other) > n && strncmp(one, other, n) == 0 && strchr("_- ", other[n]) &&
+           vit_tree_is_mask(other + n, (size_t)(last - other) - n);
+}
+
+/* FORMAT if pictures of a class are masks of the others, by their folder or their name. */
+static vit_status check_masks(const vit_tree *tree, const char *path, vit_error *error) {
+    const vit_tree_part *const parts[] = {&tree->train, &tree->test};
+    size_t length;
+    for (size_t p = 0; p < VIT_COUNT(parts); p++)
+        for (size_t i = 0; i < parts[p]->count; i++) {
+            const vit_tree_file *file = &parts[p]->files[i];
+            const char *folder = folder_of(file, &length), *name = file->path + file->name;
+            if (folder && vit_tree_is_mask(folder, length))
+                return vit_fail(error, VIT_ERROR_FORMAT,
+                                "%s: class %s holds the folder %.*s, whose pictures would be taken "
+                                "for others of the class: move it away; if they belong to the "
+                                "class, allow it (--splits-are-classes)",
+                                path, tree->classes[file->label], (int)length, folder);
+            if (!file->class && i > 0 && is_mask_of(file - 1, file))
+                return vit_fail(error, VIT_ERROR_FORMAT,
+                                "%s: %s is called as a mask of the picture beside it, and would be "
+                                "taken for another of the class: move the masks away; if they "
+                                "belong to the class, allow it (--splits-are-classes)",
+                                path, name);
+        }
+    return VIT_OK;
+}
+
 /* FORMAT if a class holds folders that are called train and test or val. */
 static vit_status check_inner(const vit_tree *tree, const char *path, vit_error *error) {
     const vit_tree_part *const parts[] = {&tree->train, &tree->test};
@@ -269,7 +303,8 @@ static vit_status check_inner(const vit_tree *tree, const char *path, vit_error 
 vit_status vit_tree_check_names(const vit_tree *tree, const char *path, vit_error *error) {
     size_t named = 0, first = 0;
     bool trains = true;
-    const vit_status status = check_shares(tree, path, error);
+    vit_status status = check_shares(tree, path, error);
+    if (status == VIT_OK) status = check_masks(tree, path, error);
     if (status != VIT_OK) return status;
     for (size_t i = tree->class_count; i-- > 0;) {
         const vit_tree_kind kind = vit_tree_kind_of(tree->classes[i]);

@@ -152,7 +152,18 @@ static vit_status note_source(vit_dataset *out, vit_tree *tree, vit_error *error
     const bool is_table = tree->source;
     tree->source = NULL;
     if (!out->class_source) return vit_fail_memory(error, "a note", 64);
-    if (is_table) return vit_dataset_note(out, error, "classes: %s", out->class_source);
+    if (is_table) {
+        vit_status status = vit_dataset_note(out, error, "classes: %s", out->class_source);
+        if (status == VIT_OK && tree->parts)
+            status = vit_dataset_note(out, error, "parts: %s", tree->parts);
+        if (status == VIT_OK && tree->repeated > 0)
+            status = vit_dataset_note(out, error,
+                                      "%zu line%s of the table name%s a picture again, of the same "
+                                      "class: each picture counts once",
+                                      tree->repeated, tree->repeated == 1 ? "" : "s",
+                                      tree->repeated == 1 ? "s" : "");
+        return status;
+    }
     if (!tree->is_named || !tree->no_table) return VIT_OK;
     return vit_dataset_note(out, error, "classes: folders (%s)", tree->no_table);
 }

@@ -57,7 +57,10 @@ static const char *const names[][NAMES] = {
     [VIT_COLUMN_SPLIT] = {"split", "data_split", "set", "data_set", "subset", "partition", "usage",
                           "phase"},
     [VIT_COLUMN_FOLD] = {"fold", "folds", "k_fold", "cv_fold"},
-    [VIT_COLUMN_BOX] = {"bbox", "bbox_x", "bounding_box", "xmin", "ymin", "xmax", "ymax"},
+    [VIT_COLUMN_MARK] = {"is_train", "is_training", "is_training_image", "is_val", "is_valid",
+                         "is_validation", "is_test", "is_testing", "is_test_image"},
+    [VIT_COLUMN_BOX] = {"bbox", "bbox_x", "bbox_[x", "bounding_box", "xmin", "ymin", "xmax",
+                        "ymax"},
 };
 VIT_CHECK_ROWS(names, VIT_COLUMN_KINDS);
 
@@ -138,9 +141,41 @@ static vit_status refuse_numbers(const vit_cells *c, size_t column, vit_error *e
                     c->path, c->columns[column], c->columns[column]);
 }
 
+static vit_status refuse_mark(const vit_cells *c, size_t column, vit_error *error) {
+    const char *name = c->columns[column];
+    bool several;
+    const vit_tree_kind kind = vit_tree_kind_within(&several, name);
+    const char *yes = kind == VIT_TREE_VAL ? "val" : kind == VIT_TREE_TEST ? "test" : "train";
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "%s: column %s says a part by yes and no, which is not read: write train, val "
+                    "and test into a column split (in pandas: t['split'] = t['%s'].map({1: '%s', "
+                    "0: '%s'})), and leave %s out",
+                    c->path, name, name, yes, strcmp(yes, "train") == 0 ? "test" : "train", name);
+}
+
+/* Whether all values of a column are names of parts, and training is not the only one. */
+static bool says_parts(const vit_cells *c, size_t column) {
+    bool trains = false, others = false;
+    for (size_t i = 0; i < c->row_count; i++) {
+        const char *value = vit_cell(c, i, column);
+        const vit_tree_kind kind = value ? vit_split_kind(value, false) : VIT_TREE_KINDS;
+        if (kind == VIT_TREE_KINDS) return false;
+        trains = trains || kind == VIT_TREE_TRAIN;
+        others = others || kind != VIT_TREE_TRAIN;
+    }
+    return trains && others;
+}
+
+/* The column that says the parts, by its name, else by its values; column_count: none. */
+static size_t find_split(const vit_cells *c, size_t file) {
+    size_t column = find_role(c, VIT_COLUMN_SPLIT);
+    for (size_t k = 0; k < c->column_count && column == c->column_count; k++)
+        if (k != file && says_parts(c, k)) column = k;
+    return column;
+}
+
 /* Checks the values of the column that says the parts. */
 static vit_status check_split(vit_columns *out, const vit_cells *c, vit_error *error) {
-    out->split = find_role(c, VIT_COLUMN_SPLIT);
     for (size_t i = 0; i < c->row_count && out->split < c->column_count; i++) {
         const char *value = vit_cell(c, i, out->split);
         if (value && vit_tree_kind_of(value) == VIT_TREE_TEST) out->evaluated = true;
@@ -399,9 +434,9 @@ static vit_status no_columns(const vit_cells *c, const choice *best, const char 
     else
         status = vit_fail(error, VIT_ERROR_FORMAT,
                           "%s: has the columns %s, expected one of files and one of classes, such "
-                          "as file_name and label%s",
-                          c->path, found.text,
-                          best ? "; if another names the classes, name it (--class-column)" : "");
+                          "as file_name and label; if another names the classes, name it "
+                          "(--class-column)",
+                          c->path, found.text);
     vit_string_free(&found);
     return status;
 }
@@ -470,11 +505,13 @@ vit_status vit_columns_choose(vit_columns *out, bool *is_ours, const vit_cells *
     *out = (vit_columns){.file = file, .class = none, .split = none};
     *is_ours = false;
     if (file == none) return no_columns(c, NULL, NULL, error);
-    const size_t fold = find_role(c, VIT_COLUMN_FOLD);
-    out->split = find_role(c, VIT_COLUMN_SPLIT);
+    const size_t fold = find_role(c, VIT_COLUMN_FOLD), mark = find_role(c, VIT_COLUMN_MARK);
+    out->split = find_split(c, file);
     vit_status status = choose_class(out, is_ours, c, options, is_part, error);
     if (status == VIT_OK) status = check_split(out, c, error);
     if (status == VIT_OK && out->split == none && fold < none && !is_part)
         status = refuse_numbers(c, fold, error);
+    if (status == VIT_OK && out->split == none && mark < none && mark != out->class && !is_part)
+        status = refuse_mark(c, mark, error);
     return status;
 }

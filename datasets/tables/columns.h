@@ -13,6 +13,7 @@ typedef enum vit_column_role {
     VIT_COLUMN_MAYBE, /* names that are those of classes if no other column is */
     VIT_COLUMN_SPLIT,
     VIT_COLUMN_FOLD, /* numbers of folds, which do not say what is the test */
+    VIT_COLUMN_MARK, /* yes or no to one of the parts */
     VIT_COLUMN_BOX,  /* a table of boxes */
     VIT_COLUMN_KINDS
 } vit_column_role;

@@ -212,8 +212,10 @@ static int compare_files(const void *a, const void *b) {
     return strcmp(x->path + x->name, y->path + y->name);
 }
 
-/* Sorts the files of a part by class and name. A picture of two classes is refused. */
-static vit_status sort_part(vit_tree_part *part, vit_error *error) {
+/* Sorts the files of a part by class and name. A picture of two classes is refused; one that comes
+ * again with the same class is left out, and counted in *repeated. */
+static vit_status sort_part(vit_tree_part *part, size_t *repeated, vit_error *error) {
+    size_t kept = 1;
     if (part->count == 0) return VIT_OK;
     qsort(part->files, part->count, sizeof *part->files, compare_paths);
     for (size_t i = 1; i < part->count; i++) {
@@ -227,6 +229,14 @@ static vit_status sort_part(vit_tree_part *part, vit_error *error) {
                             a->path, one, other,
                             a->classes ? "" : ": pictures of several classes are --multi-label");
     }
+    for (size_t i = 1; i < part->count; i++) {
+        if (strcmp(part->files[kept - 1].path, part->files[i].path) == 0)
+            vit_tree_file_free(&part->files[i]);
+        else
+            part->files[kept++] = part->files[i];
+    }
+    *repeated += part->count - kept;
+    part->count = kept;
     qsort(part->files, part->count, sizeof *part->files, compare_files);
     return VIT_OK;
 }
@@ -236,9 +246,9 @@ vit_status vit_listed_choose_parts(vit_tree *tree, unsigned parts, vit_error *er
     tree->has_val = tree->val.count > 0;
     tree->test_is_val = tree->test.count == 0 && tree->has_val;
     tree->is_shared_out = tree->test.count == 0 && !tree->has_val;
-    vit_status status = sort_part(&tree->train, error);
-    if (status == VIT_OK) status = sort_part(&tree->val, error);
-    if (status == VIT_OK) status = sort_part(&tree->test, error);
+    vit_status status = sort_part(&tree->train, &tree->repeated, error);
+    if (status == VIT_OK) status = sort_part(&tree->val, &tree->repeated, error);
+    if (status == VIT_OK) status = sort_part(&tree->test, &tree->repeated, error);
     if (status == VIT_OK && tree->is_shared_out) status = vit_tree_share_out(tree, error);
     const unsigned train_for = VIT_PART_TRAIN | (tree->has_val ? 0 : VIT_PART_VAL);
     const unsigned val_for = VIT_PART_VAL | (tree->test_is_val ? VIT_PART_TEST : 0);
@@ -284,7 +294,7 @@ typedef struct reasons {
 
 static void keep_reason(reasons *why, const vit_listed_table *t, const vit_error *error) {
     const bool is_better = t->has_pictures && !why->has_pictures;
-    if (!is_better && (why->first.status != VIT_OK || !is_known(vit_path_last(t->path)))) return;
+    if (!is_better && why->first.status != VIT_OK) return;
     why->first = *error;
     why->has_pictures = t->has_pictures;
     why->has_others = t->has_others;
@@ -380,20 +390,24 @@ static vit_status check_tables(const listed *l, vit_error *error) {
 
 /* ---- what was chosen ---- */
 
-/* tree->source = "column label of train.csv and test.csv". */
-static vit_status name_source(vit_tree *tree, const listed *l, const char *root, vit_error *error) {
+/* "column label of train.csv and test.csv": which columns name the classes, or say the parts. NULL:
+ * none does, or no memory. */
+static char *name_columns(const listed *l, const char *root, bool of_parts) {
     vit_string text = {0};
     const char *last = "";
     for (size_t i = 0; i < l->table_count; i++) {
         const vit_listed_table *t = &l->tables[i];
         const char *path = t->path + (strncmp(t->path, root, strlen(root)) == 0 ? strlen(root) : 0);
-        if (i > 0) vit_string_add(&text, strcmp(last, t->source) == 0 ? " and " : "; ");
-        if (strcmp(last, t->source) != 0) vit_string_add(&text, "%s of ", t->source);
+        const char *columns = of_parts ? t->parts : t->source;
+        if (!columns) continue;
+        if (*last) vit_string_add(&text, strcmp(last, columns) == 0 ? " and " : "; ");
+        if (strcmp(last, columns) != 0) vit_string_add(&text, "%s of ", columns);
         vit_string_add(&text, "%s", path + strspn(path, "/"));
-        last = t->source;
+        last = columns;
     }
-    tree->source = text.text;
-    return text.failed ? vit_fail_memory(error, "a name", 256) : VIT_OK;
+    if (!text.failed) return text.text;
+    vit_string_free(&text);
+    return NULL;
 }
 
 static vit_status read_tables(vit_tree *out, listed *l, const char *root, unsigned parts,
@@ -405,7 +419,9 @@ static vit_status read_tables(vit_tree *out, listed *l, const char *root, unsign
         l->row_count += t->row_count;
         for (size_t k = 0; k < t->row_count; k++) l->class_count += t->rows[k].class_count;
     }
-    if (status == VIT_OK) status = name_source(out, l, root, error);
+    out->source = name_columns(l, root, false);
+    out->parts = name_columns(l, root, true);
+    if (status == VIT_OK && !out->source) status = vit_fail_memory(error, "a name", 256);
     return status == VIT_OK ? make_tree(out, l, root, parts, error) : status;
 }
 

@@ -19,6 +19,7 @@ void vit_listed_table_clear(vit_listed_table *t) {
     vit_free(t->path);
     vit_free(t->directory);
     vit_free(t->source);
+    vit_free(t->parts);
     *t = (vit_listed_table){0};
 }
 
@@ -90,9 +91,10 @@ static vit_status has_pictures(bool *found, vit_listed_table *t, const vit_cells
 }
 
 /* *column: the first that is called as one of files is and has pictures, else the first that is; of
- * two columns the one that is not of classes. column_count: none. */
+ * two columns the one that is not of classes; if the classes' column was named, the first that has
+ * pictures. column_count: none. */
 static vit_status choose_file(size_t *column, vit_listed_table *t, const vit_cells *c,
-                              vit_error *error) {
+                              const char *class_column, vit_error *error) {
     vit_status status = VIT_OK;
     size_t i = 0, class = 0;
     bool found = false;
@@ -106,6 +108,11 @@ static vit_status choose_file(size_t *column, vit_listed_table *t, const vit_cel
     if (status == VIT_OK && c->column_count == 2 && *column == 2 && class < 2) {
         *column = 1 - class;
         status = has_pictures(&found, t, c, *column, error);
+    }
+    for (size_t k = 0; k < c->column_count && class_column && status == VIT_OK && !found; k++) {
+        if (k == vit_column_named(c, class_column)) continue;
+        status = has_pictures(&found, t, c, k, error);
+        if (found) *column = k;
     }
     t->has_pictures = found;
     return status;
@@ -198,15 +205,32 @@ static vit_status read_row(vit_listed_table *t, const vit_cells *c, size_t row,
 
 /* ---- the table ---- */
 
+/* What separates the names in the cells; NULL: each has one. */
+static const char *separator_of(const vit_listed_table *t, char separator) {
+    bool several = false;
+    for (size_t i = 0; i < t->row_count && !several; i++) several = t->rows[i].class_count > 1;
+    return !several           ? NULL
+           : separator == '[' ? "lists"
+           : separator == ' ' ? "names between spaces"
+           : separator == ',' ? "names between commas"
+           : separator == ';' ? "names between semicolons"
+                              : "names between |";
+}
+
 static vit_status name_source(vit_listed_table *t, const vit_cells *c, const vit_columns *columns,
                               vit_error *error) {
-    vit_string text = {0};
+    vit_string text = {0}, parts = {0};
+    const char *between = columns->separator ? separator_of(t, columns->separator) : NULL;
     if (columns->ones)
         vit_string_add(&text, "%zu columns of 1 and 0", columns->ones_count);
     else
         vit_string_add(&text, "column %s", c->columns[columns->class]);
+    if (between) vit_string_add(&text, " (%s)", between);
+    if (columns->split < c->column_count)
+        vit_string_add(&parts, "column %s", c->columns[columns->split]);
     t->source = text.text;
-    return text.failed ? vit_fail_memory(error, "a name", 64) : VIT_OK;
+    t->parts = parts.text;
+    return text.failed || parts.failed ? vit_fail_memory(error, "a name", 64) : VIT_OK;
 }
 
 static vit_status read_rows(vit_listed_table *t, const vit_cells *c, const vit_table_options *o,
@@ -215,7 +239,7 @@ static vit_status read_rows(vit_listed_table *t, const vit_cells *c, const vit_t
     size_t box = 0;
     const bool is_part = t->kind == VIT_TREE_VAL || t->kind == VIT_TREE_TEST;
     vit_status status = vit_places_open(&t->places, t->directory, error);
-    if (status == VIT_OK) status = choose_file(&columns.file, t, c, error);
+    if (status == VIT_OK) status = choose_file(&columns.file, t, c, o->class_column, error);
     t->has_boxes = vit_column_find(c, VIT_COLUMN_BOX, &box) < c->column_count;
     if (status == VIT_OK)
         status = vit_columns_choose(&columns, &t->has_columns, c, o, is_part, error);

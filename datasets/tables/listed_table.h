@@ -22,7 +22,8 @@ typedef struct vit_listed_table {
     bool has_pictures; /* a column names pictures that are there */
     bool has_boxes;
     bool has_others; /* as vit_columns has it */
-    char *source;    /* which column names the classes: "column label", "7 columns of 0 and 1" */
+    char *source;    /* which column names the classes: "column label", "7 columns of 1 and 0" */
+    char *parts;     /* which says the parts: "column split"; NULL: none */
 } vit_listed_table;
 
 /* Reads the rows of t->path, CSV or, by its name, JSON an object a line, by the rule of columns.h.

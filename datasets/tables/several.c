@@ -205,6 +205,13 @@ vit_status vit_several_split(char **out, size_t *count, const char *cell, char s
     *out = n.text;
     *count = n.count;
     if (status != VIT_OK) status = vit_fail_memory(error, "classes", strlen(cell));
+    if (status == VIT_OK && separator == ' ')
+        for (const char *name = n.text; name < n.to && status == VIT_OK; name += strlen(name) + 1)
+            if (strchr("/+&,:-_.", *name) && !name[1])
+                status = vit_fail(error, VIT_ERROR_FORMAT,
+                                  "\"%.80s\" separates its classes by %s, expected ; or | or a "
+                                  "comma",
+                                  cell, name);
     if (status == VIT_OK && !fine)
         status = vit_fail(error, VIT_ERROR_FORMAT, "a quote does not end in the list %.80s", cell);
     if (status == VIT_OK) return VIT_OK;

@@ -144,7 +144,7 @@ static vit_status read_field(const vit_field *field, const json_t *value, const 
     switch (field->kind) {
     case VIT_FIELD_SIZE: {
         const json_int_t n = json_integer_value(value);
-        if (!json_is_integer(value) || n < 0 || n > largest)
+        if (!json_is_integer(value) || n < 0 || n > largest || (uint64_t)n > SIZE_MAX)
             return wrong_type(field, "a whole number, 0 or more", value, name, error);
         *(size_t *)field->value = (size_t)n;
         return VIT_OK;

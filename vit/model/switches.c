@@ -126,14 +126,16 @@ VIT_CHECK_ROWS(inits, VIT_INIT_COUNT);
 /* An enum's values, by a table whose rows begin with the name. */
 #define CHOICES(table, rows) \
     .names = (const char *const *)(const void *)(table), .stride = sizeof *(table), .count = (rows)
-#define KIND(field)                                   \
-    _Generic(((const vit_stack *)NULL)->field, size_t \
-             : VIT_FIELD_SIZE, double                 \
-             : VIT_FIELD_DOUBLE, bool                 \
-             : VIT_FIELD_BOOL, default                \
-             : VIT_FIELD_ENUM)
+/* Where size_t is unsigned int, as on 32-bit ARM, an enum is of the same type: the names, vit_...
+ * and longer than these three, tell them apart. */
+#define KIND(type, field)                                                               \
+    (sizeof #type > sizeof "double" ? VIT_FIELD_ENUM                                    \
+                                    : _Generic(((const vit_stack *)NULL)->field, size_t \
+                                               : VIT_FIELD_SIZE, double                 \
+                                               : VIT_FIELD_DOUBLE, default              \
+                                               : VIT_FIELD_BOOL))
 #define SWITCH(type, field, ...) \
-    {.key = #field, .kind = KIND(field), .offset = offsetof(vit_stack, field), __VA_ARGS__},
+    {.key = #field, .kind = KIND(type, field), .offset = offsetof(vit_stack, field), __VA_ARGS__},
 
 const vit_switch vit_switches[] = {
 #include "vit/model/switches.inc"
