@@ -50,6 +50,27 @@ iconv -f UTF-8 -t UTF-16 pets/train.csv >wide 2>/dev/null && {
     cp kept pets/train.csv
 }
 
+# ---- parts, masks, columns in another language ----
+
+mkdir -p other/images masks/cat/masks masks/dog
+cp pets/images/* other/images
+for i in 0 1; do cp "$picture" masks/cat/$i.png && cp "$picture" masks/dog/$i.png; done
+cp "$picture" masks/cat/masks/0.png
+printf 'Datei;Klasse\n0.png;cat\n1.png;dog\n2.png;cat\n3.png;dog\n' >other/tabelle.csv
+run 1 "" "has the columns Datei, Klasse, expected one of files" vit-train --data other $fast
+run 0 "*" "classes: column Klasse of tabelle.csv" \
+    vit-train --data other $fast --class-column klasse
+printf 'image,label,stage\n0,cat,train\n1,dog,train\n2,cat,test\n3,dog,test\n' >other/tabelle.csv
+run 0 "*" "parts: column stage of tabelle.csv" vit-train --data other $fast
+printf 'image,label,is_test\n0,cat,0\n1,dog,0\n2,cat,1\n3,dog,1\n' >other/tabelle.csv
+run 1 "" "column is_test says a part by yes and no" vit-train --data other $fast
+printf 'image,label\n0,cat\n1,dog\n2,cat\n3,dog\n0,cat\n' >other/tabelle.csv
+run 0 "*" "1 line of the table names a picture again" vit-train --data other $fast
+run 1 "" "class cat holds the folder masks" vit-train --data masks $fast
+mv masks/cat/masks/0.png masks/cat/0_mask.png && rmdir masks/cat/masks
+run 1 "" "cat/0_mask.png is called as a mask" vit-train --data masks $fast
+run 0 "*" "2 classes: cat, dog" vit-train --data masks $fast --splits-are-classes
+
 # ---- lists of names ----
 
 names_of() {

@@ -279,7 +279,7 @@ static void test_two_places(void **state) {
                                    "x3.png,c\nx4.png,a\n");
     refuse_set("b", &any, VIT_ERROR_FORMAT, "HAM_metadata.csv: line 2: \"a|b\"", "--multi-label");
     const vit_dataset_options several = {.want = BOTH, .multi_label = true};
-    check_source("b", &several, "column Finding Labels of HAM_metadata.csv");
+    check_source("b", &several, "column Finding Labels (names between |) of HAM_metadata.csv");
 }
 
 static void test_table_and_folders(void **state) {

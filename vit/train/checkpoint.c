@@ -289,8 +289,12 @@ static vit_status fail_mismatch(const vit_checkpoint *c, size_t part, const char
     vit_string text = {0};
     if (theirs && part <= RECIPE) text = differing_keys(theirs, ours);
     if (text.length > 0 && !text.failed)
-        vit_fail(error, VIT_ERROR_MISMATCH, "%s belongs to another training: in its %s %.700s",
-                 c->path, what[part], text.text);
+        vit_fail(error, VIT_ERROR_MISMATCH, "%s belongs to another training: in its %s %.700s%s",
+                 c->path, what[part], text.text,
+                 strstr(text.text, "not there")
+                     ? "; a key that is not there is one of another version of vit: continue with "
+                       "that one, or begin anew (--overwrite, without --resume)"
+                     : "");
     else
         vit_fail(error, VIT_ERROR_MISMATCH,
                  "%s belongs to another training: its %s is %.300s, this command's is %.300s",
