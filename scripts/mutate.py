@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 TURNS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||",
@@ -47,15 +48,17 @@ def command_of(target, source):
 
 
 def passes(program, seconds):
-    """Whether the test ends in time, and well."""
-    process = subprocess.Popen([program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               start_new_session=True)
-    try:
-        return process.wait(seconds) == 0
-    except subprocess.TimeoutExpired:
+    """Whether the test ends in time, and well; the first of its parts that fails ends it."""
+    process = subprocess.Popen([program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               start_new_session=True, text=True, errors="replace",
+                               env=dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP"))
+    late = threading.Timer(seconds, os.killpg, (process.pid, signal.SIGKILL))
+    late.start()
+    failed = any(line.startswith("not ok") for line in process.stdout)
+    if failed and process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        return False
+    late.cancel()
+    return process.wait() == 0 and not failed
 
 
 class Bench:
@@ -68,8 +71,9 @@ class Bench:
         self.source, self.copy = source, f"{place}/mutant.c"
         self.program, self.object = f"{place}/{test}", f"{place}/mutant.o"
         self.compile = self.moved(command_of(f"{build}/obj/{source[:-2]}.o", source),
-                                  {source: self.copy}, self.object)
+                                  {source: self.copy}, self.object) + ["-O0", "-g0"]
         link = self.moved(command_of(program, str(found[0])), {}, self.program)
+        link = [word for word in link if "debug-sections" not in word] + ["-Wl,--strip-debug"]
         at = link.index(f"{build}/lib/libvit.a")  # its own object is not taken from there then
         self.link = link[:at] + [self.object] + link[at:]
 

@@ -1,66 +1,12 @@
 /* An index of pictures: what is found is what computing everything finds, whatever the instruction
  * set; a file that ends anywhere has all that was written before; one with any bit turned is
  * refused, and what is whole in it can be saved. */
-#include "tests/support/scratch.h"
-#include "tests/support/unit.h"
-#include "vit/base/sys.h"
-#include "vit/search/index.h"
+#include "tests/search/index_file.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
-
-enum { WIDTH = 70, ROWS = 700, TOGETHER = 64 };
-static const vit_index_about about = {WIDTH, "model.safetensors", "0123456789abcdef"};
-static float features[ROWS][WIDTH];
-static char names[ROWS][16];
-
-static float draw(void) {
-    static uint32_t state = 1;
-    state = state * 1664525 + 1013904223;
-    return (float)(state >> 8) / (1 << 24) - 0.5f;
-}
-
-static vit_index_writer *open_writer(const char *path) {
-    vit_index_writer *w;
-    vit_error error;
-    if (vit_index_writer_open(&w, path, &about, &error) != VIT_OK) fail_msg("%s", error.message);
-    return w;
-}
-
-static vit_index *open_index(const char *path) {
-    vit_index *index;
-    vit_error error;
-    if (vit_index_open(&index, path, &error) != VIT_OK) fail_msg("%s", error.message);
-    return index;
-}
-
-/* Writes rows from..to) in one block, and takes some out. */
-static void put_rows(vit_index_writer *w, size_t from, size_t to, const uint64_t *gone, size_t n) {
-    vit_index_picture pictures[ROWS];
-    vit_error error;
-    for (size_t i = from; i < to; i++)
-        pictures[i - from] = (vit_index_picture){names[i], {(int64_t)i, 5, 7}, features[i]};
-    if (vit_index_writer_put(w, pictures, to - from, gone, n, &error) != VIT_OK)
-        fail_msg("%s", error.message);
-}
-
-static void make(const char *path) {
-    const uint64_t gone[] = {3, 65};
-    vit_index_writer *w = open_writer(path);
-    for (size_t i = 0; i < ROWS; i++) {
-        snprintf(names[i], sizeof names[i], "p%zu.png", i);
-        for (size_t k = 0; k < WIDTH; k++) features[i][k] = draw();
-    }
-    for (size_t i = 0; i < ROWS; i += TOGETHER)
-        put_rows(w, i, i + TOGETHER < ROWS ? i + TOGETHER : ROWS, NULL, 0);
-    put_rows(w, 0, 0, gone, 2);
-    vit_index_writer_close(w);
-}
 
 /* The cosine with what is stored: 127 steps of the largest. */
 static double cosine(const float *query, const float *stored) {
@@ -201,20 +147,6 @@ static void test_killed_anywhere(void **state) {
 
 /* ---- damage ---- */
 
-enum { SMALL = 6, HEAD = 64 };
-
-/* An index of six rows in two blocks, and a third block that takes one out; *file = its bytes. */
-static void make_small(vit_bytes *file) {
-    const uint64_t gone[] = {1};
-    make("large");
-    vit_index_writer *w = open_writer("small");
-    put_rows(w, 0, 4, NULL, 0);
-    put_rows(w, 4, SMALL, NULL, 0);
-    put_rows(w, 0, 0, gone, 1);
-    vit_index_writer_close(w);
-    assert_int_equal(vit_read_file(file, "small", 1 << 20, NULL), VIT_OK);
-}
-
 /* All that an index answers, as bytes. */
 typedef struct answers {
     vit_hit hits[SMALL];
@@ -277,7 +209,7 @@ static void refuse(const char *path, const void *data, size_t size, const char *
     vit_bytes now;
     put_bytes(path, data, size);
     assert_int_equal(vit_index_writer_open(&w, path, &about, &error), VIT_ERROR_FORMAT);
-    assert_non_null(strstr(error.message, words));
+    if (!strstr(error.message, words)) fail_msg("%s", error.message);
     assert_int_equal(vit_index_open(&index, path, &error), VIT_ERROR_FORMAT);
     assert_non_null(strstr(error.message, words));
     assert_int_equal(vit_read_file(&now, path, 1 << 20, NULL), VIT_OK);
@@ -301,17 +233,6 @@ static void test_foreign(void **state) {
     }
     vit_free(longer.data);
     vit_free(file.data);
-}
-
-/* Gives the block at `at` the checksums of its content. */
-static void seal(uint8_t *block) {
-    uint64_t size;
-    uint32_t sum;
-    memcpy(&size, block + 8, 8);
-    sum = (uint32_t)crc32(0, block + HEAD, (uInt)size);
-    memcpy(block + 28, &sum, 4);
-    sum = (uint32_t)crc32(0, block, 32);
-    memcpy(block + 32, &sum, 4);
 }
 
 /* Numbers that cannot be, under right checksums. */
@@ -338,6 +259,191 @@ static void test_impossible(void **state) {
             memcpy(block, copy, sizeof copy);
         }
     vit_free(file.data);
+}
+
+/* The three blocks behind the first: where they begin, and the end of the file. */
+static void find_blocks(size_t at[4], const vit_bytes *file) {
+    uint64_t size;
+    at[0] = 128;
+    for (size_t i = 0; i < 3; i++) {
+        memcpy(&size, file->data + at[i] + 8, 8);
+        at[i + 1] = at[i] + HEAD + (size_t)size;
+    }
+    assert_int_equal(at[3], file->size);
+}
+
+/* Refuses the file with so many bytes changed at a place of the block at `block`, which is sealed,
+ * and changes them back. */
+static void refuse_changed(const vit_bytes *file, size_t block, size_t at, const void *bytes,
+                           size_t count, const char *words) {
+    uint8_t before[64], head[HEAD];
+    memcpy(before, file->data + block + at, count);
+    memcpy(head, file->data + block, HEAD);
+    memcpy(file->data + block + at, bytes, count);
+    seal(file->data + block);
+    refuse("bad", file->data, file->size, words);
+    memcpy(file->data + block + at, before, count);
+    if (at >= HEAD) memcpy(file->data + block, head, HEAD);
+    seal(file->data + block);
+}
+
+enum { ROWS_AT = 16, GONE_AT = 20, FIRST_AT = 24 }; /* in a head */
+
+static void refuse_number(const vit_bytes *file, size_t block, size_t at, uint32_t number,
+                          const char *words) {
+    refuse_changed(file, block, at, &number, sizeof number, words);
+}
+
+/* Each sentence, where what it says begins to hold. */
+static void test_said(void **state) {
+    vit_bytes file;
+    size_t at[4];
+    make_small(&file);
+    find_blocks(at, &file);
+    refuse_number(&file, 0, FIRST_AT, 0, "is damaged: nothing can be saved"); /* the width */
+    refuse_number(&file, 0, FIRST_AT, 1 << 20, "at byte 128 is too small for what it has");
+    refuse_number(&file, 0, FIRST_AT, (1 << 20) + 1, "is damaged: nothing can be saved");
+    uint8_t text[64];
+    memset(text, 'x', sizeof text);
+    refuse_changed(&file, 0, HEAD, text, sizeof text, "is damaged: nothing can be saved");
+    text[20] = 0;
+    refuse_changed(&file, 0, HEAD, text, sizeof text, "is damaged: nothing can be saved");
+    for (size_t size = HEAD; size < at[0]; size += 63) { /* writers begin anew */
+        vit_index *index;
+        vit_error error;
+        put_bytes("bad", file.data, size);
+        assert_int_equal(vit_index_open(&index, "bad", &error), VIT_ERROR_FORMAT);
+        assert_non_null(strstr(error.message, "is not whole: nothing can be saved"));
+    }
+    refuse_number(&file, at[1], FIRST_AT, 3, "byte 896 has rows that were there before; 3 of");
+    refuse_number(&file, at[1], FIRST_AT, 5, "byte 896 follows rows that are missing; 6 of");
+    const uint32_t far = (uint32_t)(64 * (file.size + 1));
+    refuse_number(&file, at[1], FIRST_AT, far, "has an impossible number of its first row");
+    refuse_number(&file, at[1], FIRST_AT, far - 1, "follows rows that are missing");
+    refuse_number(&file, at[2], HEAD, SMALL, "byte 1344 takes out a row that is not there; 6 of");
+    refuse_number(&file, at[2], GONE_AT, 9, "byte 1344 is too small for what it has; 6 of");
+    refuse_number(&file, at[0], ROWS_AT, 0, "is damaged");
+    file.data[at[0] + 2] ^= 1;
+    file.data[at[2] + 2] ^= 1; /* the first of two is named */
+    refuse("bad", file.data, file.size, "its block at byte 128 has a damaged head; 2 of");
+    vit_free(file.data);
+}
+
+/* A name begins where one does, is not empty, and ends. */
+static void test_names(void **state) {
+    vit_bytes file;
+    size_t at[4];
+    make_small(&file);
+    find_blocks(at, &file);
+    const size_t name = HEAD + 24, last = at[1] - 1 - at[0]; /* of the first entry; of all names */
+    const uint32_t wrong[] = {1, 28, 64, 1000};              /* "p0.png" ends before 7 */
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        refuse_number(&file, at[0], name, wrong[i], "has an entry with impossible numbers");
+    refuse_changed(&file, at[0], last, "x", 1, "at byte 128 is too small for what it has");
+    const uint32_t second = 7;
+    memcpy(file.data + at[0] + name, &second, sizeof second);
+    seal(file.data + at[0]);
+    put_bytes("bad", file.data, file.size);
+    vit_index *index = open_index("bad");
+    assert_string_equal(vit_index_row(index, 0).name, "p1.png");
+    vit_index_free(index);
+    vit_free(file.data);
+}
+
+/* Blocks of a kind that is not known, and of nothing, at the end and before a damaged one. */
+static void test_kinds(void **state) {
+    vit_bytes file;
+    size_t at[4];
+    vit_index *index;
+    vit_error error;
+    uint8_t more[2048], empty[HEAD] = {0};
+    make_small(&file);
+    find_blocks(at, &file);
+    const size_t rest = file.size - at[0];
+    memcpy(empty, file.data + at[2], 8);
+    empty[FIRST_AT] = SMALL;
+    seal(empty);
+    memcpy(more, file.data, file.size);
+    memcpy(more + file.size, empty, HEAD);
+    put_bytes("more", more, file.size + HEAD);
+    index = open_index("more");
+    assert_int_equal(vit_index_unfinished(index), 0);
+    assert_int_equal(vit_index_pictures(index), SMALL - 1);
+    vit_index_free(index);
+    put_bytes("more", more, file.size + HEAD - 1);
+    index = open_index("more");
+    assert_int_equal(vit_index_unfinished(index), HEAD - 1);
+    vit_index_free(index);
+    empty[FIRST_AT] = 0;
+    seal(empty);
+    memcpy(more + at[0], empty, HEAD);
+    memcpy(more + at[0] + HEAD, file.data + at[0], rest);
+    more[at[0] + HEAD + 2] ^= 1;
+    refuse("bad", more, file.size + HEAD, "its block at byte 192 has a damaged head; 2 of");
+    for (uint8_t kind = 0; kind < 4; kind++) {
+        if (kind == 2) continue;
+        file.data[at[0] + 4] = kind;
+        seal(file.data + at[0]);
+        put_bytes("bad", file.data, file.size);
+        assert_int_equal(vit_index_open(&index, "bad", &error), VIT_ERROR_UNSUPPORTED);
+        assert_non_null(strstr(error.message, "at byte 128, of a later version"));
+    }
+    vit_free(file.data);
+}
+
+static void test_continues(void **state) {
+    vit_bytes file;
+    make_small(&file);
+    vit_index *before = open_index("small");
+    vit_index_writer *w = open_writer("small");
+    put_rows(w, 0, 1, NULL, 0);
+    vit_index_writer_close(w);
+    vit_index *after = open_index("small");
+    assert_true(vit_index_continues(after, before));
+    assert_true(vit_index_continues(before, before));
+    assert_false(vit_index_continues(before, after));
+    make("other");
+    vit_index *other = open_index("other");
+    assert_false(vit_index_continues(other, before));
+    vit_index_free(other);
+    vit_index_free(after);
+    vit_index_free(before);
+    vit_free(file.data);
+}
+
+static void check_path(const vit_index *index, const char *name, const char *expected) {
+    char *path = vit_index_path(index, name);
+    assert_string_equal(path, expected);
+    vit_free(path);
+}
+
+/* Pictures are named from the index's directory, through links to it, too. */
+static void test_places(void **state) {
+    assert_string_equal(vit_index_name("/a", "/a/b/c.png"), "b/c.png");
+    assert_string_equal(vit_index_name("/a", "/ab/c.png"), "/ab/c.png");
+    assert_string_equal(vit_index_name("/a", "/b/c.png"), "/b/c.png");
+    assert_string_equal(vit_index_name("/a", "/a"), "/a");
+    assert_string_equal(vit_index_name("/", "/c.png"), "c.png");
+    assert_int_equal(mkdir("away", 0700), 0);
+    make("away/i");
+    assert_int_equal(symlink("away/i", "leads"), 0);
+    vit_index *index = open_index("away/i"), *led = open_index("leads");
+    check_path(index, "c.png", "away/c.png");
+    check_path(index, "/c.png", "/c.png");
+    check_path(index, "C:/c.png", "C:/c.png");
+    check_path(index, "C:c.png", "away/C:c.png");
+    check_path(index, "Cc/c.png", "away/Cc/c.png");
+    check_path(index, "", "away/");
+    char *root, *path = vit_index_path(led, "c.png");
+    vit_error error;
+    assert_int_equal(vit_index_root(&root, "leads", &error), VIT_OK);
+    assert_string_equal(root + strlen(root) - 5, "/away");
+    assert_string_equal(vit_index_name(root, path), "c.png");
+    vit_free(root);
+    vit_free(path);
+    assert_int_equal(vit_index_root(&root, "absent", &error), VIT_ERROR_IO);
+    vit_index_free(index);
+    vit_index_free(led);
 }
 
 /* A damaged block in the middle takes nothing with it but its own pictures. */
@@ -440,10 +546,11 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_MEMORY(test_finds_the_best),  IN_MEMORY(test_rows),      IN_MEMORY(test_pairs),
-        IN_MEMORY(test_killed_anywhere), IN_MEMORY(test_every_bit), IN_MEMORY(test_foreign),
-        IN_MEMORY(test_impossible),      IN_MEMORY(test_repair),    IN_MEMORY(test_other_files),
-        IN_MEMORY(test_refusals),
+        IN_MEMORY(test_said),      IN_MEMORY(test_names),          IN_MEMORY(test_kinds),
+        IN_MEMORY(test_continues), IN_MEMORY(test_places),         IN_MEMORY(test_rows),
+        IN_MEMORY(test_pairs),     IN_MEMORY(test_foreign),        IN_MEMORY(test_impossible),
+        IN_MEMORY(test_repair),    IN_MEMORY(test_other_files),    IN_MEMORY(test_refusals),
+        IN_MEMORY(test_every_bit), IN_MEMORY(test_finds_the_best), IN_MEMORY(test_killed_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
