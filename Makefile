@@ -5,6 +5,10 @@
 # make analyse  cppcheck and clang-tidy, where they are installed
 # make debug    the tests in a build that finds reads of memory never set or given back
 # make asan     the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+# make tsan     the tests of threads, server and training under ThreadSanitizer, or TESTED="test_x
+#               y.sh"
+# make coverage lines and branches that the tests reach in the folders of tests/coverage.txt, and
+#               whether they are enough; WATCH=vit/image: of one of them
 # make fuzz     the fuzz targets of tests/fuzz: build/fuzz (clang); TARGET=numpy: one of them
 # make install  libraries, headers, libvit.pc, programs, manual pages, models, completions of
 #               bash, zsh and fish; and uninstall
@@ -215,7 +219,7 @@ EXAMPLE_BIN = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
 .PHONY: static wasm wasm-programs web lecture all programs test tests bench lint analyse debug \
-  asan fuzz fuzzers install uninstall dist sbom release deb image wheel archive clean
+  asan tsan coverage fuzz fuzzers install uninstall dist sbom release deb image wheel archive clean
 all: $(BUILD)/lib/libvit.a $(BUILD)/lib/libvit.so $(PROGRAMS) $(EXAMPLES) $(MAN) $(COMPLETE)
 
 # For node: the programs that need no network.
@@ -330,10 +334,15 @@ $(BUILD)/obj/vit/teach/%.o: EXTRA = -O3
 $(BUILD)/obj/tests/%.o: EXTRA = -Wno-unused-parameter
 $(BUILD)/obj/tests/kernels/test_vnni.o: EXTRA = -Wno-unused-parameter $(if $(X86),-mavx2 -mfma)
 
+# What these folders alone are compiled with, after all other flags (make coverage, make tsan).
+WATCH       =
+WATCH_FLAGS =
+$(foreach folder,$(WATCH),$(eval $(BUILD)/obj/$(folder)/%.o: WATCHED = $$(WATCH_FLAGS)))
+
 # The lists of headers name $(BUILD) itself: it may be given as another path to the same place.
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(EXTRA) -MMD -MP -MT '$$(BUILD)/obj/$*.o' -c -o $@ $<
+	$(CC) $(ALL_CFLAGS) $(EXTRA) $(WATCHED) -MMD -MP -MT '$$(BUILD)/obj/$*.o' -c -o $@ $<
 
 $(BUILD)/guests.o $(BUILD)/guests_cli.o: $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 	$(CC) $(ALL_CFLAGS) -c -o $@ $<
@@ -586,6 +595,44 @@ asan:
 	$(MAKE) BUILD=build/asan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
 	  KERNEL_FLAGS='-O1 -fno-sanitize-address-use-after-scope' \
 	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' test
+
+# A build of which only the folders of WATCH are compiled: all else is taken from the usual one.
+watched = rm -rf build/$(1)/obj && mkdir -p build/$(1)/obj && cp -a build/flags build/$(1)/ && \
+  (cd build/obj && tar cf - $(WATCH:%=--exclude=./%) .) | tar xf - -C build/$(1)/obj
+
+# Threads are POSIX's, as on musl and macOS: ThreadSanitizer does not see the barriers of gcc's
+# OpenMP, and would take what is behind each for a race. Kernels start no threads.
+TSAN_FLOORS = $(sort $(shell sed -n 's/^[a-z].*: //p' tests/threads.txt))
+TESTED = $(shell sed -n 's/^\([a-z].*\): .*/\1/p' tests/threads.txt)
+tsan: all
+	$(MAKE) tsan-tests WATCH='$(or $(WATCH),$(TSAN_FLOORS))'
+.PHONY: tsan-tests coverage-tests
+tsan-tests:
+	rm -f build/tsan/race.*
+	$(call watched,tsan)
+	$(MAKE) BUILD=build/tsan WATCH='$(WATCH)' LDFLAGS='$(LDFLAGS) -fsanitize=thread' \
+	  WATCH_FLAGS='-fsanitize=thread -fno-openmp -O1 -fno-omit-frame-pointer' \
+	  programs build/tsan/share/vit/models build/tsan/examples/draw_digit \
+	  $(patsubst %.c,build/tsan/%,$(wildcard $(TESTED:%=tests/*/%.c)))
+	BUILD=build/tsan UNBOXED=yes OMP_NUM_THREADS=4 TEST_SECONDS=300 \
+	  TSAN_OPTIONS=halt_on_error=1:exitcode=66:log_path=$(CURDIR)/build/tsan/race \
+	  tests/run $(TESTED); status=$$?; cat build/tsan/race.* 2>/dev/null && exit 1; exit $$status
+
+# The tests of these folders in a build that counts. Programs leave their counts as they end, which
+# the sandbox of vit-serve would not let them.
+COVERED = $(shell sed -n 's/^\([a-z/]*\) [0-9]* [0-9]* .*/\1/p' tests/coverage.txt)
+COVERED_TESTS = $(foreach floor,$(WATCH),$(shell sed -n 's|^$(floor) [0-9]* [0-9]* ||p' \
+  tests/coverage.txt))
+coverage: all
+	$(MAKE) coverage-tests WATCH='$(or $(WATCH),$(COVERED))'
+coverage-tests:
+	$(call watched,coverage)
+	$(MAKE) BUILD=build/coverage WATCH='$(WATCH)' LDFLAGS='$(LDFLAGS) --coverage' \
+	  WATCH_FLAGS='-O0 --coverage' programs build/coverage/share/vit/models \
+	  build/coverage/examples/draw_digit \
+	  $(patsubst %.c,build/coverage/%,$(wildcard $(COVERED_TESTS:%=tests/*/%.c)))
+	BUILD=build/coverage UNBOXED=yes TEST_SECONDS=300 tests/run $(sort $(COVERED_TESTS))
+	scripts/coverage.py build/coverage tests/coverage.txt $(WATCH)
 
 # Kernels read no input, and checked by clang they take half an hour to compile: make asan has them.
 # Run one: build/fuzz/fuzz_image -max_total_time=180 CORPUS SEEDS...

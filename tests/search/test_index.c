@@ -308,6 +308,11 @@ static void test_said(void **state) {
     refuse_changed(&file, 0, HEAD, text, sizeof text, "is damaged: nothing can be saved");
     text[20] = 0;
     refuse_changed(&file, 0, HEAD, text, sizeof text, "is damaged: nothing can be saved");
+    uint8_t first[HEAD + 64 + 64] = {0}; /* nor is the second text ended by what follows */
+    memcpy(first, file.data, HEAD);
+    memcpy(first + HEAD, text, sizeof text);
+    seal(first);
+    refuse("bad", first, sizeof first, "is damaged: nothing can be saved");
     for (size_t size = HEAD; size < at[0]; size += 63) { /* writers begin anew */
         vit_index *index;
         vit_error error;
@@ -322,6 +327,7 @@ static void test_said(void **state) {
     refuse_number(&file, at[1], FIRST_AT, far - 1, "follows rows that are missing");
     refuse_number(&file, at[2], HEAD, SMALL, "byte 1344 takes out a row that is not there; 6 of");
     refuse_number(&file, at[2], GONE_AT, 9, "byte 1344 is too small for what it has; 6 of");
+    refuse_number(&file, at[0], ROWS_AT, 5, "byte 128 is too small for what it has");
     refuse_number(&file, at[0], ROWS_AT, 0, "is damaged");
     file.data[at[0] + 2] ^= 1;
     file.data[at[2] + 2] ^= 1; /* the first of two is named */

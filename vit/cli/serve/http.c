@@ -508,6 +508,14 @@ static void on_message(void *context, const char *format, va_list arguments) {
     serve_connection_linger(http->server->connections, x->peer);
 }
 
+/* Bytes of a thread: JSON as deep as it may be takes a third. ThreadSanitizer's state lies there,
+ * too. */
+#ifdef __SANITIZE_THREAD__
+enum { STACK = 2048 * 1024 };
+#else
+enum { STACK = 512 * 1024 };
+#endif
+
 vit_status serve_http_start(serve_http **out, serve_server *server, vit_error *error) {
     const unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
                            MHD_USE_POLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC |
@@ -521,7 +529,7 @@ vit_status serve_http_start(serve_http **out, serve_server *server, vit_error *e
         flags, 0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER, on_message, http,
         MHD_OPTION_CONNECTION_LIMIT, 1000000u, MHD_OPTION_CONNECTION_TIMEOUT, idle_limit(server),
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536, MHD_OPTION_THREAD_STACK_SIZE,
-        (size_t)512 * 1024, MHD_OPTION_STRICT_FOR_CLIENT, serve_joins_folds() ? 0 : 1,
+        (size_t)STACK, MHD_OPTION_STRICT_FOR_CLIENT, serve_joins_folds() ? 0 : 1,
         MHD_OPTION_URI_LOG_CALLBACK, on_line, http, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
         MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_END);
     if (!http->daemon) {

@@ -418,14 +418,16 @@ enum { VALUES = 11 };
 static vit_status write_tensors(const char *path, const vit_tensor *tensors, size_t count,
                                 vit_metadata *metadata, size_t metadata_count, vit_error *error) {
     char hex[65];
+    vit_metadata *last = &metadata[metadata_count - 1];
     vit_status status = VIT_OK;
-    if (strcmp(metadata[metadata_count - 1].key, VIT_CHECKSUM_KEY) == 0) {
+    if (strcmp(last->key, VIT_CHECKSUM_KEY) == 0) {
         status = vit_safetensors_hash(hex, tensors, count, metadata, metadata_count, error);
-        metadata[metadata_count - 1].value = hex;
+        last->value = hex;
     }
-    return status == VIT_OK
-               ? vit_safetensors_write(path, tensors, count, metadata, metadata_count, error)
-               : status;
+    if (status == VIT_OK)
+        status = vit_safetensors_write(path, tensors, count, metadata, metadata_count, error);
+    last->value = NULL;
+    return status;
 }
 
 /* The weights of the blocks in 8-bit integers, all others in float32. */
