@@ -32,7 +32,7 @@ def read_floors(path):
 
 
 def count(build, folders):
-    """{source: ({line: count}, {line: [count of each way]})}; a line of several objects counts once."""
+    """{source: {line: count}}, {source: {line: [count of each way]}}, over all objects."""
     lines = collections.defaultdict(collections.Counter)
     ways = collections.defaultdict(dict)
     data = [str(p) for f in folders for p in sorted(pathlib.Path(build, "obj", f).rglob("*.gcno"))]

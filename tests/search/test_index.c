@@ -328,6 +328,7 @@ static void test_said(void **state) {
     refuse_number(&file, at[2], HEAD, SMALL, "byte 1344 takes out a row that is not there; 6 of");
     refuse_number(&file, at[2], GONE_AT, 9, "byte 1344 is too small for what it has; 6 of");
     refuse_number(&file, at[0], ROWS_AT, 5, "byte 128 is too small for what it has");
+    refuse_number(&file, at[0], GONE_AT, 9, "byte 128 is too small for what it has");
     refuse_number(&file, at[0], ROWS_AT, 0, "is damaged");
     file.data[at[0] + 2] ^= 1;
     file.data[at[2] + 2] ^= 1; /* the first of two is named */
@@ -346,6 +347,7 @@ static void test_names(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         refuse_number(&file, at[0], name, wrong[i], "has an entry with impossible numbers");
     refuse_changed(&file, at[0], last, "x", 1, "at byte 128 is too small for what it has");
+    refuse_number(&file, at[0], name + 32, 1, "has an entry with impossible numbers");
     const uint32_t second = 7;
     memcpy(file.data + at[0] + name, &second, sizeof second);
     seal(file.data + at[0]);
@@ -353,6 +355,26 @@ static void test_names(void **state) {
     vit_index *index = open_index("bad");
     assert_string_equal(vit_index_row(index, 0).name, "p1.png");
     vit_index_free(index);
+    vit_free(file.data);
+}
+
+/* Names that are not there at all, and those behind rows that are taken out. */
+static void test_no_names(void **state) {
+    vit_bytes file;
+    const uint64_t gone[] = {1}, without = 640; /* bytes of entries and vectors */
+    make_small(&file);
+    memcpy(file.data + 128 + 8, &without, sizeof without);
+    seal(file.data + 128);
+    refuse("bad", file.data, 128 + HEAD + without, "at byte 128 is too small for what it has");
+    vit_free(file.data);
+    vit_index_writer *w = open_writer("both");
+    put_rows(w, 0, 4, gone, 1);
+    put_rows(w, 4, SMALL, NULL, 0);
+    vit_index_writer_close(w);
+    assert_int_equal(vit_read_file(&file, "both", 1 << 20, NULL), VIT_OK);
+    uint64_t size;
+    memcpy(&size, file.data + 128 + 8, sizeof size);
+    refuse_changed(&file, 128, HEAD + (size_t)size - 1, "x", 1, "byte 128 is too small for what");
     vit_free(file.data);
 }
 
@@ -552,11 +574,14 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_MEMORY(test_said),      IN_MEMORY(test_names),          IN_MEMORY(test_kinds),
-        IN_MEMORY(test_continues), IN_MEMORY(test_places),         IN_MEMORY(test_rows),
-        IN_MEMORY(test_pairs),     IN_MEMORY(test_foreign),        IN_MEMORY(test_impossible),
-        IN_MEMORY(test_repair),    IN_MEMORY(test_other_files),    IN_MEMORY(test_refusals),
-        IN_MEMORY(test_every_bit), IN_MEMORY(test_finds_the_best), IN_MEMORY(test_killed_anywhere),
+        IN_MEMORY(test_said),           IN_MEMORY(test_names),
+        IN_MEMORY(test_kinds),          IN_MEMORY(test_no_names),
+        IN_MEMORY(test_continues),      IN_MEMORY(test_places),
+        IN_MEMORY(test_rows),           IN_MEMORY(test_pairs),
+        IN_MEMORY(test_foreign),        IN_MEMORY(test_impossible),
+        IN_MEMORY(test_repair),         IN_MEMORY(test_other_files),
+        IN_MEMORY(test_refusals),       IN_MEMORY(test_every_bit),
+        IN_MEMORY(test_finds_the_best), IN_MEMORY(test_killed_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

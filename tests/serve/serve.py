@@ -667,7 +667,8 @@ def openness():
     """Who listens to other machines without a key is warned."""
     for options, warned in ((["--host", "0.0.0.0"], True), ([], False),
                             (["--host", "0.0.0.0", "--key-file", work + "/keys"], False)):
-        process = subprocess.Popen([serving.SERVE, "--port", "0", "--model", "mnist", *options],
+        process = subprocess.Popen([serving.SERVE, *serving.UNBOXED, "--port", "0", "--model",
+                                    "mnist", *options],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         process.stdout.readline()
         process.terminate()

@@ -316,7 +316,8 @@ def heavy_json():
 def unread_log():
     """Nobody reads the log: requests are answered, and the server ends when it is told to."""
     read, write = os.pipe()
-    process = subprocess.Popen([serving.SERVE, "--port", "0", "--log", "json"], text=True,
+    process = subprocess.Popen([serving.SERVE, *serving.UNBOXED, "--port", "0", "--log", "json"],
+                               text=True,
                                stdout=subprocess.PIPE, stderr=write)
     os.close(write)
     port = int(process.stdout.readline().rsplit(":", 1)[1])

@@ -21,6 +21,9 @@ DRAW = os.path.join(BUILD, "examples", "draw_digit")
 # For what a machine at rest does at once: a busy one, or one with a sanitizer, may take long.
 SECONDS = int(os.environ.get("TEST_SECONDS", 60))
 
+# make coverage: as it ends it writes what it has counted.
+UNBOXED = ["--sandbox", "off"] if os.environ.get("UNBOXED") else []
+
 count = failed = 0
 lock = threading.Lock()
 
@@ -57,8 +60,7 @@ class Server:
     def __init__(self, *options, limits="", env=None, program=SERVE, cwd=None):
         self.err = tempfile.TemporaryFile("w+")
         command = ["sh", "-c", limits + ' exec "$@"', "sh", program, "--port", "0"] + list(options)
-        if os.environ.get("UNBOXED"):  # make coverage: it writes what it has counted
-            command += ["--sandbox", "off"]
+        command += UNBOXED
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.err,
                                         text=True, env=env, cwd=cwd)
         self.line = self.process.stdout.readline()
