@@ -125,8 +125,7 @@ ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -I. $(PLACE) -fvisibility=hidden
 LIBS = $(shell pkg-config --libs $(filter-out stb,$(PKGS)) $(CODEC_PKGS)) -lm # stb: headers alone
 
 # What MPI's compiler would call gcc with; all of MPI's calls are in one file.
-WIRE = $(if $(MPI),$(BUILD)/wire_mpi.o $(BUILD)/obj/vit/cluster/watch.o, \
-  $(BUILD)/obj/vit/cluster/wire_alone.o)
+WIRE = $(if $(MPI),$(BUILD)/wire_mpi.o)
 ifneq ($(MPI),)
 MPI_CALL := $(shell $(MPICC) -show 2>/dev/null)
 ifeq ($(MPI_CALL),)
@@ -142,7 +141,7 @@ FLOORS   = vit/base vit/cluster vit/formats vit/photos vit/text vit/text/unicode
   vit/weights/file vit/weights/configs vit/weights/layout vit/weights/export vit/weights \
   datasets datasets/records datasets/folders datasets/tables datasets/made datasets/shards \
   vit/explain vit/report vit/train/augment vit/train/recipe vit/train/step vit/train/measure \
-  vit/train vit/lecture vit/teach vit/api vit/reliance
+  vit/train vit/lecture vit/few_shot vit/api vit/reliance
 # Above them those of the programs: parts that several share, and the parts of one.
 CLI_FLOORS = vit/cli/parts vit/cli/models vit/cli/classify vit/cli/photos vit/cli/stream \
   vit/cli/evaluate vit/cli/train vit/cli vit/cli/bench vit/cli/serve/work vit/cli/serve/net \
@@ -153,13 +152,19 @@ FLOORS += vit/base/$(SYSTEM)
 ALL_CFLAGS += -include vit/base/$(SYSTEM)/posix.h $(if $(filter macos,$(SYSTEM)),-D_DARWIN_C_SOURCE)
 endif
 WITHOUT ?=
-GUESTS  := $(shell scripts/guests build $(BUILD) $(WITHOUT) || echo failed)
+GUESTS  := $(shell scripts/guests build $(BUILD) $(WITHOUT) $(if $(MPI),,cluster) || echo failed)
 ifneq ($(GUESTS),)
 $(error WITHOUT=$(WITHOUT))
 endif
 include $(BUILD)/guests.mk
-# What another build has; the codecs whose library is left out; absent guests.
-LEFT_OUT = $(wildcard $(ABSENT_FILES)) vit/cluster/wire_% vit/cluster/watch.c \
+# MPI=1 has the guest cluster; a build that has all others is whole.
+LESS    := $(filter-out cluster,$(ABSENT))
+ifneq ($(and $(MPI),$(filter cluster,$(ABSENT))),)
+$(error MPI=1 is the guest cluster: leave it out of WITHOUT, and CORE=yes)
+endif
+# What another build has; the codecs whose library is left out; absent guests, and what stands in
+# for those that are there.
+LEFT_OUT = $(wildcard $(ABSENT_FILES)) $(NOT_INSTEAD) vit/cluster/wire_% \
   $(if $(filter windows,$(SYSTEM)),vit/base/secret.c) \
   vit/image/codec/jpeg$(if $(filter JPEG,$(CODECS)),_stb).c \
   $(if $(filter WEBP,$(CODECS)),,vit/image/codec/webp.c) \
@@ -194,7 +199,7 @@ CORE_TESTS = $(patsubst %,tests/%.c,base/test_base_arena base/test_base_math bas
   model/test_parameters model/test_network train/test_train train/test_augment \
   datasets/test_digits image/test_jpeg_stb image/test_image_resize)
 ALL_TESTS = $(sort $(wildcard tests/*/test_*.c))
-TEST_SRC = $(if $(ABSENT),$(CORE_TESTS),$(ALL_TESTS))
+TEST_SRC = $(if $(LESS),$(CORE_TESTS),$(ALL_TESTS))
 HELP_SRC = $(filter-out $(ALL_TESTS),$(sort $(wildcard tests/support/*.c)))
 
 EMBEDDED = $(filter-out $(ABSENT_DATA),presets measured pytorch_model timm_models \
@@ -214,7 +219,7 @@ EXE      = $(if $(filter windows,$(SYSTEM)),.exe)
 FILES    = $(filter-out $(LINKS),$(PROGRAMS)) $(if $(ONE),$(BUILD)/bin/vit$(EXE))
 COMPLETE = $(foreach shell,bash zsh fish,$(PROGRAMS:$(BUILD)/bin/%=$(BUILD)/completions/%.$(shell)))
 MAN      = $(patsubst $(BUILD)/bin/%,$(BUILD)/man/%.1,$(PROGRAMS))
-EXAMPLES = $(if $(ABSENT),,$(EXAMPLE_BIN))
+EXAMPLES = $(if $(LESS),,$(EXAMPLE_BIN))
 EXAMPLE_BIN = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 TESTS    = $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
@@ -329,7 +334,7 @@ $(BUILD)/obj/vit/image/resize.o $(BUILD)/obj/vit/ops/pool.o \
   $(BUILD)/obj/vit/train/augment/augment.o: EXTRA = -O3
 $(BUILD)/obj/vit/image/digit/%.o: EXTRA = -O3
 # Products and eigenvectors in double.
-$(BUILD)/obj/vit/teach/%.o: EXTRA = -O3
+$(BUILD)/obj/vit/few_shot/%.o: EXTRA = -O3
 # cmocka gives every test a state, which few look at.
 $(BUILD)/obj/tests/%.o: EXTRA = -Wno-unused-parameter
 $(BUILD)/obj/tests/kernels/test_vnni.o: EXTRA = -Wno-unused-parameter $(if $(X86),-mavx2 -mfma)
@@ -386,9 +391,9 @@ $(BUILD)/explain_%_html.c: scripts/embed-text vit/explain/page/%.html
 	@mkdir -p $(@D)
 	scripts/embed-text vit_explain_$*_html vit/explain/page/$*.html > $@
 
-$(BUILD)/teaching_html.c: scripts/embed-text vit/teach/page/teaching.html
+$(BUILD)/teaching_html.c: scripts/embed-text vit/few_shot/page/teaching.html
 	@mkdir -p $(@D)
-	scripts/embed-text vit_few_shot_html vit/teach/page/teaching.html > $@
+	scripts/embed-text vit_few_shot_html vit/few_shot/page/teaching.html > $@
 
 $(BUILD)/imagenet.c: scripts/embed-text vit/weights/file/imagenet-1k.txt
 	@mkdir -p $(@D)
@@ -542,7 +547,7 @@ $(BUILD)/tests/fuzz/test_corpus: $(CORPUS_OBJ) $(if $(filter yes,$(SERVE)),$(UNS
 # Tests and programs with the kernels of AVX-512 and AMX, whose instructions are emulated
 # (tests/support/amx.h), for x86 processors that have AVX2: what is linked first takes the place of
 # the library's. Unrolled and optimised, such kernels would take minutes to compile.
-EMULATED_TESTS = $(if $(ABSENT),,$(EMULATED_BIN))
+EMULATED_TESTS = $(if $(LESS),,$(EMULATED_BIN))
 EMULATED_BIN = $(if $(X86),$(addprefix $(BUILD)/emulated/,test_bf16 test_attention_bf16 \
   test_int8 tiles vit-train))
 EMULATED_OBJ = $(patsubst %,$(BUILD)/obj/emulated/kernels_%.o,avx512 avx512bf16 int8_avx512 \
@@ -575,7 +580,7 @@ $(BUILD)/share/vit/models:
 	ln -s $(CURDIR)/models $@
 
 test: all tests $(if $(filter build,$(BUILD)),,$(BUILD)/share/vit/models)
-	BUILD=$(BUILD) tests/run $(if $(ABSENT),$(notdir $(CORE_TESTS:.c=)))
+	BUILD=$(BUILD) tests/run $(if $(LESS),$(notdir $(CORE_TESTS:.c=)))
 
 bench: all
 	$(BUILD)/bin/vit-bench train --preset mnist

@@ -73,7 +73,7 @@ ANSWER_NO vit/text/unicode/regex.c whether to try further on
 VIT_EARLY_STOPPING_TRUE vit/model/run/search.c whether to stop at once
 vit_match_by * what is said of classes that met in one of the three ways
 VIT_POLICY_NONE * whether there is one
-VIT_TOWER_NONE vit/weights/configs/towers.c whether there is one
+VIT_PAIR_NONE vit/weights/configs/pairs.c whether there is one
 VIT_SCORING_SOFTMAX * whether a picture has one class
 VIT_SCORING_SIGMOID * whether a picture has any number of classes
 VIT_SCORING_NONE vit/cli/classify/answers.c whether there are numbers instead of classes

@@ -4,8 +4,8 @@
 #include "tests/support/fixture.h"
 #include "tests/support/unit.h"
 #include "vit/base/math.h"
-#include "vit/teach/numbers.h"
-#include "vit/teach/vote.h"
+#include "vit/few_shot/numbers.h"
+#include "vit/few_shot/vote.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,9 +7,9 @@
 #include "datasets/dataset.h"
 #include "vit/api/internal.h"
 #include "vit/few_shot.h"
+#include "vit/few_shot/solve.h"
 #include "vit/formats/sha256.h"
 #include "vit/image/likeness.h"
-#include "vit/teach/solve.h"
 
 /* A picture that is learnt from. */
 typedef struct vit_taught_picture {

@@ -5,8 +5,8 @@
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/teach/numbers.h"
-#include "vit/teach/vote.h"
+#include "vit/few_shot/numbers.h"
+#include "vit/few_shot/vote.h"
 #include <stdio.h>
 #include <string.h>
 

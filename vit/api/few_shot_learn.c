@@ -2,10 +2,10 @@
 #include "vit/api/few_shot.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/sys.h"
+#include "vit/few_shot/numbers.h"
+#include "vit/few_shot/vote.h"
 #include "vit/formats/json_out.h"
 #include "vit/ops/loss.h"
-#include "vit/teach/numbers.h"
-#include "vit/teach/vote.h"
 #include <math.h>
 #include <string.h>
 

@@ -4,9 +4,9 @@
 #include "vit/base/math.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/few_shot/numbers.h"
 #include "vit/formats/json_out.h"
 #include "vit/ops/int8.h"
-#include "vit/teach/numbers.h"
 #include "vit/weights/file/backbone.h"
 #include "vit/weights/file/labels.h"
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "vit/image/codec/png_write.h"
 #include <string.h>
 
-extern const char *const vit_few_shot_html[]; /* vit/teach/page/teaching.html */
+extern const char *const vit_few_shot_html[]; /* vit/few_shot/page/teaching.html */
 
 /* In the first bytes of every such page. */
 static const char mark[] = "<meta name=\"generator\" content=\"vit teaching\">";

@@ -1,6 +1,6 @@
 /* Models, and what all of vit/api needs to work with one. */
 #include "vit/api/internal.h"
-#include "vit/api/words.h"
+#include "vit/api/prompts.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/parallel.h"
 #include "vit/base/sys.h"
@@ -168,32 +168,24 @@ static vit_status turn(vit_preprocessing *p, vit_orientation turn, vit_error *er
     return VIT_OK;
 }
 
-/* bytes: of a file, which `path` names in messages; NULL: the file at `path` is read. */
-static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes,
-                       const vit_model_options *options, vit_templates templates,
-                       vit_error *error) {
-    const vit_model_options defaults = {0}, *o = options ? options : &defaults;
+static vit_status load_opened(vit_model **out, vit_opened *opened, const vit_model_options *o,
+                              vit_templates templates, vit_error *error) {
     vit_model_file file = {0};
-    vit_word_head words = {0};
+    vit_prompt_head words = {0};
     const vit_kernels *kernels;
     int threads;
-    bool in_words;
-    *out = NULL;
+    bool in_words = false;
     vit_status status =
         vit_choose(&kernels, &threads, o->cpu, o->threads, o->precision, o->bf16, error);
     if (status == VIT_OK)
-        status = vit_word_head_new(&words, &in_words, bytes ? NULL : path,
-                                   &(vit_word_labels){.labels = o->labels,
-                                                      .templates = templates.texts,
-                                                      .template_count = templates.count,
-                                                      .config = o->config,
-                                                      .emulate = o->emulate,
-                                                      .cpu = o->cpu},
-                                   error);
-    if (status != VIT_OK) {
-        vit_word_head_clear(&words);
-        return status;
-    }
+        status = vit_prompt_head_new(&words, &in_words, opened,
+                                     &(vit_prompt_labels){.labels = o->labels,
+                                                          .templates = templates.texts,
+                                                          .template_count = templates.count,
+                                                          .config = o->config,
+                                                          .emulate = o->emulate,
+                                                          .cpu = o->cpu},
+                                     error);
     const vit_exec packs = {.kernels = kernels, .threads = threads, .precision = o->precision};
     const vit_wanted wanted = {.config = o->config,
                                .emulate = o->emulate,
@@ -202,16 +194,31 @@ static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes
                                .height = o->height,
                                .width = o->width,
                                .packs = &packs,
-                               .in_place = o->in_place && !bytes};
-    status = bytes ? vit_model_file_parse(&file, bytes, path, &wanted, error)
-                   : vit_model_file_open(&file, path, &wanted, error);
+                               .in_place = o->in_place && opened->path};
+    if (status == VIT_OK) status = vit_model_file_read(&file, opened, &wanted, error);
     if (status == VIT_OK)
         status = vit_model_file_resize(&file, o->height > 0 ? o->height : file.config.height,
                                        o->width > 0 ? o->width : file.config.width, error);
     if (status == VIT_OK) status = turn(&file.preprocessing, o->exif_orientation, error);
     if (status == VIT_OK) status = vit_model_from_file(out, &file, error);
     vit_model_file_clear(&file);
-    vit_word_head_clear(&words);
+    vit_prompt_head_clear(&words);
+    return status;
+}
+
+/* bytes: of a file, which `path` names in messages; NULL: the file at `path` is read. */
+static vit_status load(vit_model **out, const char *path, const vit_bytes *bytes,
+                       const vit_model_options *options, vit_templates templates,
+                       vit_error *error) {
+    const vit_model_options defaults = {0};
+    vit_opened opened = {0};
+    *out = NULL;
+    vit_status status = bytes
+                            ? vit_tensors_parse(&opened.file, bytes->data, bytes->size, path, error)
+                            : vit_opened_new(&opened, path, error);
+    if (status == VIT_OK)
+        status = load_opened(out, &opened, options ? options : &defaults, templates, error);
+    vit_opened_close(&opened);
     return status;
 }
 

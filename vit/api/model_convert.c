@@ -1,7 +1,7 @@
 /* vit_convert: a model in another library's layout, or as one file of ours in another type. */
 #include "vit/api/calibrate.h"
 #include "vit/api/convert_reader.h"
-#include "vit/api/words.h"
+#include "vit/api/prompts.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -239,22 +239,26 @@ static vit_status export(conversion *c, vit_error *error) {
 
 static vit_status load(conversion *c, vit_error *error) {
     const vit_convert_options *o = c->options;
-    const vit_word_labels labels = {.labels = o->labels,
-                                    .templates = c->templates.texts,
-                                    .template_count = c->templates.count,
-                                    .config = o->config,
-                                    .emulate = o->emulate};
-    vit_word_head words;
-    bool in_words;
-    vit_status status = vit_word_head_new(&words, &in_words, o->in, &labels, error);
+    const vit_prompt_labels labels = {.labels = o->labels,
+                                      .templates = c->templates.texts,
+                                      .template_count = c->templates.count,
+                                      .config = o->config,
+                                      .emulate = o->emulate};
+    vit_prompt_head words = {0};
+    vit_opened opened;
+    bool in_words = false;
+    vit_status status = vit_opened_new(&opened, o->in, error);
     if (status == VIT_OK)
-        status = vit_model_file_open(&c->model, o->in,
+        status = vit_prompt_head_new(&words, &in_words, &opened, &labels, error);
+    if (status == VIT_OK)
+        status = vit_model_file_read(&c->model, &opened,
                                      &(vit_wanted){.config = o->config,
                                                    .emulate = o->emulate,
                                                    .labels = in_words ? NULL : o->labels,
                                                    .words = in_words ? &words : NULL},
                                      error);
-    vit_word_head_clear(&words);
+    vit_prompt_head_clear(&words);
+    vit_opened_close(&opened);
     return status;
 }
 

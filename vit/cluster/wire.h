@@ -1,5 +1,4 @@
-/* Messages between ranks, as MPI has them (wire_mpi.c), or none (wire_alone.c): which of the two is
- * built decides the Makefile, by MPI=1. All of MPI's calls are in wire_mpi.c. */
+/* Messages between ranks, as MPI has them. All of its calls are in wire_mpi.c. */
 #ifndef VIT_CLUSTER_WIRE_H
 #define VIT_CLUSTER_WIRE_H
 
@@ -14,14 +13,13 @@ typedef uint64_t vit_message;
 const char *vit_wire_kind(void);
 
 /* Joins the ranks that a launcher started. *size is 1, and nothing else was done, if there was no
- * launcher. UNSUPPORTED if there was one and this is the wire of one process. */
+ * launcher. */
 vit_status vit_wire_open(int *rank, int *size, vit_error *error);
 
 /* Ends the messages of all ranks, which all call this. */
 void vit_wire_close(void);
 
-/* Ends the processes of all ranks at once, this one among them, through MPI. The wire of one
- * process never has ranks to end, and does nothing. */
+/* Ends the processes of all ranks at once, this one among them, through MPI. */
 void vit_wire_abort(int exit_status);
 
 /* Start a message; `data` belongs to it until it is complete. False if that is not possible. */

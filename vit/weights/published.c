@@ -9,16 +9,14 @@
 #include "vit/weights/file/labels.h"
 #include "vit/weights/layout/decoder.h"
 #include "vit/weights/layout/shapes.h"
-#include "vit/weights/word_head.h"
+#include "vit/weights/prompt_head.h"
 #include <string.h>
 
 #define LARGEST_CONFIG ((size_t)16 << 20) /* labels of 20,000 classes are about a megabyte */
 
 static void configs_close(vit_configs *c) {
-    vit_free(c->path);
     vit_free(c->processor_path);
     vit_free(c->generation_path);
-    json_decref(c->object);
     json_decref(c->processor);
     json_decref(c->generation);
 }
@@ -46,25 +44,33 @@ static vit_status find_beside(json_t **object, char **found, const char *path,
     return VIT_OK;
 }
 
-vit_status vit_published_config(json_t **object, char **path, const char *weights,
-                                const char *config, vit_error *error) {
+vit_status vit_published_config(vit_opened *o, const char *config, vit_error *error) {
     static const char *const names[] = {"config.json", "open_clip_config.json", NULL};
-    *object = NULL;
-    *path = NULL;
-    if (!config) return weights ? find_beside(object, path, weights, names, error) : VIT_OK;
-    *path = vit_strdup(config);
-    return *path ? read_json(object, config, error)
-                 : vit_fail_memory(error, "a path", strlen(config));
+    vit_status status = VIT_OK;
+    if (o->asked) return VIT_OK;
+    vit_free(o->config_path); /* of an attempt that failed */
+    o->config_path = config ? vit_strdup(config) : NULL;
+    if (config && !o->config_path)
+        status = vit_fail_memory(error, "a path", strlen(config));
+    else if (config)
+        status = read_json(&o->config, config, error);
+    else if (o->path)
+        status = find_beside(&o->config, &o->config_path, o->path, names, error);
+    o->asked = status == VIT_OK;
+    return status;
 }
 
-/* Reads the config files. weights: a path; NULL: the weights are in memory. */
-static vit_status configs_open(vit_configs *c, const char *weights, const char *config,
+/* Reads the config files. */
+static vit_status configs_open(vit_configs *c, vit_opened *opened, const char *config,
                                vit_error *error) {
     static const char *const processors[] = {"preprocessor_config.json", "processor_config.json",
                                              NULL};
     static const char *const generations[] = {"generation_config.json", NULL};
     *c = (vit_configs){0};
-    vit_status status = vit_published_config(&c->object, &c->path, weights, config, error);
+    const char *weights = opened->path;
+    vit_status status = vit_published_config(opened, config, error);
+    c->object = opened->config;
+    c->path = opened->config_path;
     if (status == VIT_OK && config)
         status = find_beside(&c->processor, &c->processor_path, config, processors, error);
     if (status == VIT_OK && !c->processor && weights) {
@@ -190,7 +196,7 @@ static vit_status take_labels(vit_model_file *m, vit_their_config *d, vit_error 
 /* ---- words as classes ---- */
 
 /* The network whose features were compared with texts gets these as the rows of its head. */
-static vit_status add_words(vit_config *c, vit_binding *b, const vit_word_head *words,
+static vit_status add_words(vit_config *c, vit_binding *b, const vit_prompt_head *words,
                             const char *config, vit_error *error) {
     const bool projects = vit_heads[c->head].projects;
     if (vit_config_has_head(c) || c->classes != words->width)
@@ -208,7 +214,7 @@ static vit_status add_words(vit_config *c, vit_binding *b, const vit_word_head *
 }
 
 /* The rows of the head, and its bias, which is the same for all classes. */
-static void load_words(const vit_store *store, const vit_word_head *words) {
+static void load_words(const vit_store *store, const vit_prompt_head *words) {
     const vit_parameter *weight = vit_table_find(store->table, "head.weight");
     const vit_parameter *bias = vit_table_find(store->table, "head.bias");
     memcpy(vit_store_place(store, weight), words->rows, weight->count * sizeof *words->rows);
@@ -216,7 +222,7 @@ static void load_words(const vit_store *store, const vit_word_head *words) {
     for (size_t i = 0; bias && i < bias->count; i++) vit_store_place(store, bias)[i] = words->bias;
 }
 
-static vit_status take_words(vit_model_file *m, const vit_word_head *words, vit_error *error) {
+static vit_status take_words(vit_model_file *m, const vit_prompt_head *words, vit_error *error) {
     m->scoring = words->scoring;
     return vit_labels_copy(&m->labels, (const char *const *)words->labels, words->count, error);
 }
@@ -345,33 +351,38 @@ static vit_status build_reader(vit_model_file *out, const vit_tensors *file, con
 
 /* That the tokenizer's ids are the network's. It may have fewer, since tables of ids are rounded
  * up. */
-static vit_status check_tokenizer(const vit_model_file *m, const char *directory,
+static vit_status check_tokenizer(const vit_tokenizer *t, size_t rows, const char *directory,
                                   vit_error *error) {
-    const vit_tokenizer *t = m->tokenizer;
-    const size_t rows = m->config.decoder.vocabulary, end = m->config.decoder.end;
     const size_t last = vit_tokenizer_ids(t);
-    if (last > rows)
-        return vit_fail(error, VIT_ERROR_MISMATCH,
-                        "%s: the tokenizer has tokens up to id %zu, the network ids up to %zu "
-                        "(\"vocab_size\" %zu): they are of different models",
-                        directory, last - 1, rows - 1, rows);
-    if (end < last && t->tokens[end].text) return VIT_OK;
+    if (last <= rows) return VIT_OK;
     return vit_fail(error, VIT_ERROR_MISMATCH,
-                    "%s: the tokenizer has no token of id %zu, with which texts end "
-                    "(\"eos_token_id\"): it is of another model",
-                    directory, end);
+                    "%s: the tokenizer has tokens up to id %zu, the network of texts ids up to %zu "
+                    "(\"vocab_size\" %zu): take the tokenizer's files of the same model",
+                    directory, last - 1, rows - 1, rows);
 }
 
-/* The tokenizer in the directory of the config. */
-static vit_status load_tokenizer(vit_model_file *m, const char *config, vit_error *error) {
+vit_status vit_published_tokenizer(vit_model_file *m, const char *config, size_t rows, bool decodes,
+                                   vit_error *error) {
     char *directory = vit_path_directory(config);
     if (!directory) return vit_fail_memory(error, "a path", strlen(config));
-    vit_status status = vit_tokenizer_new(&m->tokenizer, directory, true, error);
+    vit_status status = vit_tokenizer_new(&m->tokenizer, directory, decodes, error);
     m->tokenizer_free = vit_tokenizer_delete;
-    if (status == VIT_OK) status = check_tokenizer(m, directory, error);
-    if (status == VIT_OK) m->tokens = vit_tokenizer_ids(m->tokenizer);
+    if (status == VIT_OK) status = check_tokenizer(m->tokenizer, rows, directory, error);
     vit_free(directory);
     return status;
+}
+
+/* The tokenizer of a network that writes texts, with a token that ends them. */
+static vit_status load_tokenizer(vit_model_file *m, const char *config, vit_error *error) {
+    const vit_stack *decoder = &m->config.decoder;
+    const vit_status status = vit_published_tokenizer(m, config, decoder->vocabulary, true, error);
+    if (status != VIT_OK) return status;
+    m->tokens = vit_tokenizer_ids(m->tokenizer);
+    if (decoder->end < m->tokens && m->tokenizer->tokens[decoder->end].text) return VIT_OK;
+    return vit_fail(error, VIT_ERROR_MISMATCH,
+                    "%s: the tokenizer beside it has no token of id %zu, with which texts end "
+                    "(\"eos_token_id\"): it is of another model",
+                    config, decoder->end);
 }
 
 /* ---- the whole ---- */
@@ -398,14 +409,14 @@ vit_status vit_published_build(vit_model_file *out, const vit_tensors *file, con
 }
 
 /* The model of tensors that are no model file of ours; vit_foreign_model.build. */
-static vit_status build_foreign(vit_model_file *out, vit_tensors *file, const char *path,
-                                const vit_wanted *wanted, vit_error *error) {
+static vit_status build_foreign(vit_model_file *out, vit_opened *opened, const vit_wanted *wanted,
+                                vit_error *error) {
     vit_configs c;
-    vit_status status = configs_open(&c, path, wanted->config, error);
+    vit_status status = configs_open(&c, opened, wanted->config, error);
     c.wanted = wanted;
     if (status == VIT_OK) /* big_vision's "scan" */
-        status = vit_tensors_unstack(file, "/encoderblock/", "/encoderblock_%zu/", error);
-    if (status == VIT_OK) status = vit_published_build(out, file, &c, error);
+        status = vit_tensors_unstack(opened->file, "/encoderblock/", "/encoderblock_%zu/", error);
+    if (status == VIT_OK) status = vit_published_build(out, opened->file, &c, error);
     if (status == VIT_OK && vit_config_has_decoder(&out->config)) {
         status = load_tokenizer(out, c.path, error);
         if (status != VIT_OK) vit_model_file_clear(out);

@@ -8,10 +8,15 @@
 #include "vit/weights/file/open.h"
 #include "vit/weights/layout/layout.h"
 
-/* *object: the config at the path `config`, or with NULL the one beside the file `weights`, and
- * *path where it is, freed by vit_free; *object NULL: there is none. Errors: IO, FORMAT, MEMORY. */
-vit_status vit_published_config(json_t **object, char **path, const char *weights,
-                                const char *config, vit_error *error);
+/* Reads opened->config, if nobody has: the file `config`, or with NULL the one beside the weights.
+ * Errors: IO, FORMAT, MEMORY. */
+vit_status vit_published_config(vit_opened *opened, const char *config, vit_error *error);
+
+/* Loads m->tokenizer from the directory of the config, whose ids must be among the `rows` of the
+ * network. decodes: it is also to make texts of ids. Errors: MISMATCH, IO, MEMORY, those of
+ * vit_tokenizer_load. */
+vit_status vit_published_tokenizer(vit_model_file *m, const char *config, size_t rows, bool decodes,
+                                   vit_error *error);
 
 /* The config files beside the weights, read, and what the caller wants. */
 typedef struct vit_configs {

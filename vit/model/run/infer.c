@@ -27,7 +27,7 @@ struct vit_inference {
     const vit_network *network;
     const vit_kernels *kernels;
     int threads;
-    size_t capacity; /* pictures of a worker's slice, at most */
+    size_t capacity; /* pictures of a worker's slice, at most; of an encoder of texts, tokens */
     /* of the run in progress: */
     float *logits, *features;
     vit_image_source *source;
@@ -35,20 +35,24 @@ struct vit_inference {
     vit_visit *visit;               /* NULL: the run is vit_inference_run's */
     void *context;
     size_t count, slice;
+    const size_t *starts; /* the first sample of each slice; NULL: all have `slice` */
+    size_t slices;
     int inner_threads;
     worker workers[]; /* [threads], their arenas made when first needed */
 };
 
 vit_status vit_inference_new(vit_inference **out, const vit_network *network,
                              const vit_kernels *kernels, int threads, vit_error *error) {
-    const size_t tokens = vit_config_rows(&network->config);
+    const vit_config *c = &network->config;
+    const size_t tokens = vit_config_rows(c);
     const size_t size = sizeof(vit_inference) + (size_t)threads * sizeof(worker);
     *out = vit_alloc(1, size);
     if (!*out) return vit_fail_memory(error, "a session", size);
     **out = (vit_inference){.network = network,
                             .kernels = kernels,
                             .threads = threads,
-                            .capacity = vit_ceil_div(SLICE_ROWS, tokens)};
+                            .capacity = c->tower ? vit_max(SLICE_ROWS, c->length)
+                                                 : vit_ceil_div(SLICE_ROWS, tokens)};
     return VIT_OK;
 }
 
@@ -63,9 +67,13 @@ static void carve_worker(vit_arena *arena, void *context) {
     worker *w = context;
     const vit_inference *of = w->of;
     const vit_config *c = &of->network->config;
-    vit_state_carve(&w->state, arena, c, of->capacity, w == of->workers ? of->threads : 1,
-                    VIT_KEPT_NOTHING, 0);
-    w->images = vit_arena_floats(arena, of->capacity * c->height * c->width * c->channels);
+    const int threads = w == of->workers ? of->threads : 1;
+    if (c->tower) {
+        vit_state_carve_texts(&w->state, arena, c, of->capacity, threads);
+    } else {
+        vit_state_carve(&w->state, arena, c, of->capacity, threads, VIT_KEPT_NOTHING, 0);
+        w->images = vit_arena_floats(arena, of->capacity * c->height * c->width * c->channels);
+    }
     for (size_t i = 0; i < 2; i++)
         w->texts[i] = vit_arena_take(arena, of->capacity * sizeof **w->texts);
 }
@@ -81,19 +89,19 @@ static void visit_slice(const vit_inference *i, worker *w, size_t first, size_t 
                                    &w->error);
     if (w->status != VIT_OK) return;
     w->state.texts = w->texts[0];
-    w->state.decoder->texts = w->texts[1];
+    if (w->state.decoder) w->state.decoder->texts = w->texts[1];
     vit_network_forward(i->network, &exec, &w->state, w->images, count);
     i->visit(&w->state, first, count, i->context);
 }
 
-/* Samples index * slice .. */
 static void slice_task(size_t index, int thread, void *context) {
     vit_inference *i = context;
     const vit_config *c = &i->network->config;
     worker *w = &i->workers[thread];
     const vit_exec exec = vit_network_exec(i->network, &w->state, i->kernels, i->inner_threads);
-    const size_t first = index * i->slice, left = i->count - first;
-    const size_t count = left < i->slice ? left : i->slice, width = vit_inference_width(c);
+    const size_t first = i->starts ? i->starts[index] : index * i->slice;
+    const size_t end = i->starts ? i->starts[index + 1] : vit_min(first + i->slice, i->count);
+    const size_t count = end - first, width = vit_inference_width(c);
     if (i->visit) {
         visit_slice(i, w, first, count);
         return;
@@ -112,8 +120,7 @@ static void slice_task(size_t index, int thread, void *context) {
 
 static void run_slices(void *context) {
     vit_inference *i = context;
-    vit_parallel(i->inner_threads > 1 ? 1 : i->threads, vit_ceil_div(i->count, i->slice),
-                 slice_task, i);
+    vit_parallel(i->inner_threads > 1 ? 1 : i->threads, i->slices, slice_task, i);
 }
 
 /* Whether the network's products, one with another, are too small to be divided among threads. */
@@ -124,11 +131,8 @@ static bool has_small_products(const vit_inference *i) {
     return vit_exec_threads(&exec, vit_config_multiply_adds(c) / products) == 1;
 }
 
-static vit_status run(vit_inference *i, void *context, size_t count, vit_error *error) {
-    const size_t threads = (size_t)i->threads, share = vit_ceil_div(count, threads);
-    const bool spread = count >= threads || has_small_products(i);
-    const int workers = spread ? (int)vit_min(count, threads) : 1;
-    if (count == 0) return VIT_OK;
+/* spread: each thread takes slices; else all compute the same one. i->slices are set. */
+static vit_status run(vit_inference *i, void *context, bool spread, int workers, vit_error *error) {
     for (int n = 0; n < workers; n++) {
         worker *w = &i->workers[n];
         w->of = i;
@@ -138,14 +142,24 @@ static vit_status run(vit_inference *i, void *context, size_t count, vit_error *
         if (status != VIT_OK) return status;
     }
     i->context = context;
-    i->count = count;
-    i->slice = share < i->capacity ? share : i->capacity;
     i->inner_threads = spread ? 1 : i->threads;
     vit_with_team(i->inner_threads, run_slices, i);
     for (int w = 0; w < workers; w++)
         if (i->workers[w].status != VIT_OK)
             return vit_fail(error, i->workers[w].status, "%s", i->workers[w].error.message);
     return VIT_OK;
+}
+
+/* Slices of equal size. */
+static vit_status run_evenly(vit_inference *i, void *context, size_t count, vit_error *error) {
+    const size_t threads = (size_t)i->threads, share = vit_ceil_div(count, threads);
+    const bool spread = count >= threads || has_small_products(i);
+    if (count == 0) return VIT_OK;
+    i->count = count;
+    i->starts = NULL;
+    i->slice = vit_min(share, i->capacity);
+    i->slices = vit_ceil_div(count, i->slice);
+    return run(i, context, spread, spread ? (int)vit_min(count, threads) : 1, error);
 }
 
 vit_status vit_inference_run(vit_inference *i, float *logits, float *features,
@@ -155,14 +169,33 @@ vit_status vit_inference_run(vit_inference *i, float *logits, float *features,
     i->features = features;
     i->source = source;
     i->visit = NULL;
-    return run(i, context, count, error);
+    return run_evenly(i, context, count, error);
 }
 
 vit_status vit_inference_visit(vit_inference *i, vit_sample_source *source, vit_visit *visit,
                                void *context, size_t count, vit_error *error) {
     i->text_source = source;
     i->visit = visit;
-    return run(i, context, count, error);
+    return run_evenly(i, context, count, error);
+}
+
+vit_status vit_inference_visit_slices(vit_inference *i, vit_sample_source *source, vit_visit *visit,
+                                      void *context, const size_t *starts, size_t slices,
+                                      vit_error *error) {
+    const bool spread = slices >= (size_t)i->threads;
+    i->text_source = source;
+    i->visit = visit;
+    i->starts = starts;
+    i->slices = slices;
+    return run(i, context, spread, spread ? i->threads : 1, error);
+}
+
+int vit_inference_threads(const vit_inference *i) {
+    return i->threads;
+}
+
+size_t vit_inference_capacity(const vit_inference *i) {
+    return i->capacity;
 }
 
 vit_status vit_fail_answer(vit_error *error, const char *where) {

@@ -39,6 +39,15 @@ typedef void vit_visit(const vit_state *state, size_t first, size_t count, void 
 vit_status vit_inference_visit(vit_inference *inference, vit_sample_source *source,
                                vit_visit *visit, void *context, size_t count, vit_error *error);
 
+/* The same for a text encoder (config.tower), whose slices differ: slice s has the samples
+ * starts[s] .. starts[s + 1] - 1, whose texts have at most vit_inference_capacity tokens together.
+ */
+vit_status vit_inference_visit_slices(vit_inference *inference, vit_sample_source *source,
+                                      vit_visit *visit, void *context, const size_t *starts,
+                                      size_t slices, vit_error *error);
+int vit_inference_threads(const vit_inference *inference);
+size_t vit_inference_capacity(const vit_inference *inference);
+
 /* Fails with FORMAT: an answer is NaN or infinite. where: "", or which part of it, " (logit 0 is
  * NaN)".
  */

@@ -1,7 +1,7 @@
 /* Hugging Face: config.json of ViT, DeiT, DINOv2 and their kin. */
 #include "vit/base/size.h"
 #include "vit/base/text.h"
-#include "vit/weights/configs/towers.h"
+#include "vit/weights/configs/pairs.h"
 #include "vit/weights/file/labels.h"
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ typedef struct family {
     bool pools_both;       /* classifiers pool class token and mean */
     bool backbone;         /* there are no classifiers */
     int position_rule;     /* VIT_UNSPECIFIED: that of the library's other networks */
-    vit_tower tower;       /* CLIP or SigLIP */
+    vit_pair pair;         /* CLIP or SigLIP */
     const char *part;      /* of a network of two encoders: "model_type" of that of pictures */
     const char *text;      /* and of that of texts, if it is known here */
     bool largest_ends;     /* "eos_token_id" 2 stands for the largest id, as in old configs */
@@ -31,8 +31,8 @@ typedef struct family {
 static reads read_dinov3, read_mlcd, read_beit, read_ijepa, read_pixio, read_aimv2;
 
 #define USUAL_POSITIONS .position_rule = VIT_UNSPECIFIED
-#define IS_CLIP USUAL_POSITIONS, .processor = "CLIP", .tower = VIT_TOWER_CLIP
-#define IS_SIGLIP USUAL_POSITIONS, .processor = "Siglip", .tower = VIT_TOWER_SIGLIP
+#define IS_CLIP USUAL_POSITIONS, .processor = "CLIP", .pair = VIT_PAIR_CLIP
+#define IS_SIGLIP USUAL_POSITIONS, .processor = "Siglip", .pair = VIT_PAIR_SIGLIP
 #define IS_DINOV2 .processor = "Bit", .has_ratio = true, .any_size = true, .pools_both = true
 #define IS_MLCD .processor = "CLIP", .backbone = true, .any_size = true, .also = read_mlcd
 #define IS_PIXIO \
@@ -118,12 +118,12 @@ static vit_status find_family(const family **found, const vit_their_config *d, c
     return VIT_ERROR_UNSUPPORTED;
 }
 
-vit_status vit_find_text_encoder(vit_text_encoder *out, const char *name, const char *type,
-                                 vit_error *error) {
+vit_status vit_find_text_family(vit_text_family *out, const char *name, const char *type,
+                                vit_error *error) {
     for (size_t i = 0; i < VIT_COUNT(families); i++) {
         const family *f = &families[i];
         if (!f->text || strcmp(f->type, type) != 0) continue;
-        *out = (vit_text_encoder){f->text, f->tower == VIT_TOWER_SIGLIP, f->largest_ends};
+        *out = (vit_text_family){f->text, f->pair == VIT_PAIR_SIGLIP, f->largest_ends};
         return VIT_OK;
     }
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -258,7 +258,7 @@ static vit_status read_pixio(vit_their_config *d, const json_t *own, const json_
     return status;
 }
 
-/* RMS norms, gated MLPs, and an attention pooling; towers without that have no pooled features in
+/* RMS norms, gated MLPs, and an attention pooling; encoders without that have no pooled features in
  * the library, and the mean in timm, which is taken here. */
 static vit_status read_aimv2(vit_their_config *d, const json_t *own, const json_t *object,
                              vit_error *error) {
@@ -335,7 +335,7 @@ static vit_status read_config(vit_their_config *d, const family *f, const json_t
     d->is_backbone = f->backbone || names_backbone(object);
     VIT_SAY(d, pool, f->pools_both && !d->is_backbone ? VIT_POOL_CLASS_MEAN : VIT_POOL_CLASS);
     if (f->also) status = f->also(d, own, object, error);
-    if (status == VIT_OK) status = vit_read_tower(d, f->tower, own, object, error);
+    if (status == VIT_OK) status = vit_read_pair(d, f->pair, own, object, error);
     if (status != VIT_OK) return status;
     status = d->is_backbone ? VIT_OK : vit_read_problem(d, object, error);
     return status == VIT_OK ? read_labels(d, object, error) : status;
@@ -351,7 +351,7 @@ vit_status vit_read_hf_config(vit_their_config *d, json_t *object, json_t *pictu
     vit_status status = find_family(&f, d, object, error);
     if (status == VIT_OK) status = vit_complete_config(object, f->type, error);
     if (status == VIT_OK && f->part)
-        status = vit_tower_config(&own, d, object, "vision_config", f->part, error);
+        status = vit_pair_config(&own, d, object, "vision_config", f->part, error);
     if (status == VIT_OK) status = read_config(d, f, own, object, error);
     if (status != VIT_OK || !pictures) return status;
     d->name = processor_name;

@@ -55,13 +55,13 @@ static vit_status load_head(vit_model_file *m, const vit_tensors *file, const ch
 }
 
 /* The model of another program, which a guest reads. */
-static vit_status build_foreign(vit_model_file *m, vit_tensors *file, const char *path,
-                                const vit_wanted *wanted, vit_error *error) {
+static vit_status build_foreign(vit_model_file *m, vit_opened *opened, const vit_wanted *wanted,
+                                vit_error *error) {
     char guest[VIT_GUEST_TEXT];
-    if (vit_foreign_models) return vit_foreign_models->build(m, file, path, wanted, error);
+    if (vit_foreign_models) return vit_foreign_models->build(m, opened, wanted, error);
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "%s: has no key \"vit.config\", so that it is no model file of vit%s",
-                    vit_tensors_name(file), vit_guests_for(guest, "vit_foreign_models"));
+                    vit_tensors_name(opened->file), vit_guests_for(guest, "vit_foreign_models"));
 }
 
 /* Compares the checksum of a file that has one, and refuses a checkpoint, or a head without its
@@ -75,10 +75,10 @@ static vit_status check_damage(const vit_tensors *file, vit_error *error) {
     return needs ? vit_checksum_verify(bytes, size, vit_tensors_name(file), error) : VIT_OK;
 }
 
-/* Loads the model and closes the file. path: of the weights, beside which config files may lie;
- * NULL: they are in memory. */
-static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
-                       const vit_wanted *wanted, vit_error *error) {
+vit_status vit_model_file_read(vit_model_file *out, vit_opened *opened, const vit_wanted *wanted,
+                               vit_error *error) {
+    vit_tensors *file = opened->file;
+    *out = (vit_model_file){0};
     vit_status status = check_damage(file, error);
     const bool is_head = vit_tensors_metadata(file, "vit.backbone") != NULL;
     const bool stays = wanted->in_place && !is_head && vit_packs_floats(wanted->packs, file);
@@ -86,15 +86,16 @@ static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
     if (status == VIT_OK && vit_tensors_metadata(file, "vit.config")) {
         status = vit_refuse_as(wanted->emulate, vit_tensors_name(file), error);
         if (status == VIT_OK)
-            status = is_head ? load_head(out, file, path, wanted->packs, error)
+            status = is_head ? load_head(out, file, opened->path, wanted->packs, error)
                              : load_own(out, file, wanted, error);
     } else if (status == VIT_OK) {
-        status = build_foreign(out, file, path, wanted, error);
+        status = build_foreign(out, opened, wanted, error);
     }
-    if (stays && status == VIT_OK)
+    if (stays && status == VIT_OK) {
         out->stays_in = file;
-    else
-        vit_tensors_close(file);
+        opened->file = NULL;
+        opened->path = NULL;
+    }
     if (status == VIT_OK && wanted->labels) {
         status = vit_labels_set(out, wanted->labels, error);
         if (status != VIT_OK) vit_model_file_clear(out);
@@ -102,18 +103,36 @@ static vit_status load(vit_model_file *out, vit_tensors *file, const char *path,
     return status;
 }
 
+vit_status vit_opened_new(vit_opened *out, const char *path, vit_error *error) {
+    *out = (vit_opened){0};
+    const vit_status status = vit_tensors_open(&out->file, path, error);
+    if (status == VIT_OK) out->path = vit_tensors_name(out->file);
+    return status;
+}
+
+void vit_opened_close(vit_opened *opened) {
+    json_decref(opened->config);
+    vit_free(opened->config_path);
+    vit_tensors_close(opened->file);
+    *opened = (vit_opened){0};
+}
+
 vit_status vit_model_file_open(vit_model_file *out, const char *path, const vit_wanted *wanted,
                                vit_error *error) {
-    vit_tensors *file;
+    vit_opened opened;
     *out = (vit_model_file){0};
-    const vit_status status = vit_tensors_open(&file, path, error);
-    return status == VIT_OK ? load(out, file, vit_tensors_name(file), wanted, error) : status;
+    vit_status status = vit_opened_new(&opened, path, error);
+    if (status == VIT_OK) status = vit_model_file_read(out, &opened, wanted, error);
+    vit_opened_close(&opened);
+    return status;
 }
 
 vit_status vit_model_file_parse(vit_model_file *out, const vit_bytes *bytes, const char *name,
                                 const vit_wanted *wanted, vit_error *error) {
-    vit_tensors *file;
+    vit_opened opened = {0};
     *out = (vit_model_file){0};
-    const vit_status status = vit_tensors_parse(&file, bytes->data, bytes->size, name, error);
-    return status == VIT_OK ? load(out, file, NULL, wanted, error) : status;
+    vit_status status = vit_tensors_parse(&opened.file, bytes->data, bytes->size, name, error);
+    if (status == VIT_OK) status = vit_model_file_read(out, &opened, wanted, error);
+    vit_opened_close(&opened);
+    return status;
 }

@@ -1,4 +1,4 @@
-#include "vit/teach/samples.h"
+#include "vit/few_shot/samples.h"
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"

@@ -1,7 +1,7 @@
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/teach/solve.h"
+#include "vit/few_shot/solve.h"
 #include <math.h>
 
 /* The strengths that are tried. */

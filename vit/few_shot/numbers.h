@@ -1,9 +1,9 @@
 /* What the answers of left-out pictures say of a head: how good it is, and of which pictures. */
-#ifndef VIT_TEACH_NUMBERS_H
-#define VIT_TEACH_NUMBERS_H
+#ifndef VIT_FEW_SHOT_NUMBERS_H
+#define VIT_FEW_SHOT_NUMBERS_H
 
 #include "vit/few_shot.h"
-#include "vit/teach/solve.h"
+#include "vit/few_shot/solve.h"
 
 /* The temperature and the threshold of logits of left-out pictures: [pictures][classes]. Errors:
  * MEMORY. */

@@ -1,19 +1,19 @@
-#include "vit/weights/configs/text_tower.h"
+#include "vit/weights/configs/text_config.h"
 #include "vit/base/size.h"
-#include "vit/weights/configs/towers.h"
+#include "vit/weights/configs/pairs.h"
 #include <string.h>
 
 /* ---- Hugging Face ---- */
 
 static vit_status read_hugging_face(vit_text_facts *f, vit_their_config *d, json_t *object,
                                     vit_error *error) {
-    vit_text_encoder encoder = {0};
+    vit_text_family encoder = {0};
     const char *type = "", *act = NULL;
     json_t *own;
     vit_status status = vit_read_text(&type, d, object, "model_type", error);
-    if (status == VIT_OK) status = vit_find_text_encoder(&encoder, d->name, type, error);
+    if (status == VIT_OK) status = vit_find_text_family(&encoder, d->name, type, error);
     if (status != VIT_OK) return status;
-    status = vit_tower_config(&own, d, object, "text_config", encoder.type, error);
+    status = vit_pair_config(&own, d, object, "text_config", encoder.type, error);
     const vit_their_key keys[] = {{"hidden_size", .size = &d->said.dim},
                                   {"num_hidden_layers", .size = &d->said.depth},
                                   {"num_attention_heads", .size = &d->said.heads},
@@ -62,7 +62,7 @@ static vit_status read_pool(vit_text_facts *f, const vit_their_config *d, const 
                     d->name, name);
 }
 
-/* "quick_gelu" of the whole model; "act_kwargs" {"approximate": "tanh"} of the tower. */
+/* "quick_gelu" of the whole model; "act_kwargs" {"approximate": "tanh"} of the text encoder. */
 static vit_status read_activation(vit_their_config *d, const json_t *model, const json_t *own,
                                   vit_error *error) {
     json_t *more = NULL, *norm = NULL;

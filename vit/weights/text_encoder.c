@@ -1,4 +1,4 @@
-#include "vit/weights/text_tower.h"
+#include "vit/weights/text_encoder.h"
 #include "vit/base/math.h"
 #include "vit/base/size.h"
 #include "vit/base/utf8.h"
@@ -51,7 +51,7 @@ static vit_status read_number(double *number, bool *found, const vit_tensors *fi
                     name);
 }
 
-static vit_status read_score(vit_text_tower *t, const vit_tensors *file, vit_error *error) {
+static vit_status read_score(vit_text_encoder *t, const vit_tensors *file, vit_error *error) {
     double scale = 0;
     bool found, sigmoid;
     vit_status status = read_number(&scale, &found, file, "logit_scale", error);
@@ -66,7 +66,7 @@ static vit_status read_score(vit_text_tower *t, const vit_tensors *file, vit_err
     return VIT_OK;
 }
 
-static vit_status load_weights(vit_text_tower *t, const vit_tensors *file, const char *config,
+static vit_status load_weights(vit_text_encoder *t, const vit_tensors *file, const char *config,
                                const vit_wanted *wanted, vit_error *error) {
     vit_binding b = {0};
     vit_status status = vit_binding_new(&b, file, VIT_PART_TEXTS, VIT_CONFIG_COUNT, error);
@@ -79,30 +79,17 @@ static vit_status load_weights(vit_text_tower *t, const vit_tensors *file, const
 
 /* ---- the tokenizer ---- */
 
-static vit_status check_tokenizer(const vit_text_tower *t, const char *directory,
-                                  vit_error *error) {
-    const vit_tokenizer *k = t->file.tokenizer;
-    const size_t rows = t->file.config.vocabulary;
-    const size_t last = vit_tokenizer_ids(k);
-    if (last <= rows) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_MISMATCH,
-                    "%s: the tokenizer has tokens up to id %zu, the text encoder ids up to %zu "
-                    "(\"vocab_size\" %zu): take the tokenizer's files of the same model",
-                    directory, last - 1, rows - 1, rows);
-}
-
-static vit_status load_tokenizer(vit_text_tower *t, const char *config, vit_error *error) {
+static vit_status load_tokenizer(vit_text_encoder *t, const char *config, vit_error *error) {
+    vit_status status =
+        vit_published_tokenizer(&t->file, config, t->file.config.vocabulary, false, error);
+    if (status != VIT_OK || !t->facts.simple) return status;
+    if (!vit_tokenizer_is_clip(t->file.tokenizer)) {
+        t->facts.cleaning = VIT_CLEAN_NONE; /* OpenCLIP has no own one of this kind */
+        return VIT_OK;
+    }
     char *directory = vit_path_directory(config);
     if (!directory) return vit_fail_memory(error, "a path", strlen(config));
-    vit_status status = vit_tokenizer_new(&t->file.tokenizer, directory, false, error);
-    t->file.tokenizer_free = vit_tokenizer_delete;
-    if (status == VIT_OK) status = check_tokenizer(t, directory, error);
-    if (status == VIT_OK && t->facts.simple) {
-        if (vit_tokenizer_is_clip(t->file.tokenizer))
-            status = vit_tokenizer_read_as_open_clip(t->file.tokenizer, directory, error);
-        else
-            t->facts.cleaning = VIT_CLEAN_NONE; /* OpenCLIP has no own one of this kind */
-    }
+    status = vit_tokenizer_read_as_open_clip(t->file.tokenizer, directory, error);
     vit_free(directory);
     return status;
 }
@@ -116,62 +103,44 @@ static vit_status no_config(const char *path, vit_error *error) {
                     path);
 }
 
-vit_status vit_text_tower_load(vit_text_tower *t, const char *path, const vit_wanted *wanted,
-                               vit_error *error) {
-    vit_tensors *file;
-    json_t *object = NULL;
-    char *config = NULL;
-    *t = (vit_text_tower){.scale = 1};
-    vit_status status = vit_tensors_open(&file, path, error);
-    if (status != VIT_OK) return status;
-    if (vit_tensors_metadata(file, "vit.config"))
-        status = no_config(path, error);
-    else
-        status =
-            vit_published_config(&object, &config, vit_tensors_name(file), wanted->config, error);
-    if (status == VIT_OK && !object) status = no_config(path, error);
+vit_status vit_text_encoder_load(vit_text_encoder *t, vit_opened *opened, const vit_wanted *wanted,
+                                 vit_error *error) {
+    const char *name = vit_tensors_name(opened->file);
+    *t = (vit_text_encoder){.scale = 1};
+    if (vit_tensors_metadata(opened->file, "vit.config")) return no_config(name, error);
+    vit_status status = vit_published_config(opened, wanted->config, error);
+    if (status == VIT_OK && !opened->config) status = no_config(name, error);
     if (status == VIT_OK)
-        status = vit_read_text_facts(&t->facts, object, config, wanted->emulate, error);
-    if (status == VIT_OK) status = load_weights(t, file, config, wanted, error);
-    if (status == VIT_OK) status = load_tokenizer(t, config, error);
-    json_decref(object);
-    vit_free(config);
-    vit_tensors_close(file);
-    return status;
+        status = vit_read_text_facts(&t->facts, opened->config, opened->config_path,
+                                     wanted->emulate, error);
+    if (status == VIT_OK)
+        status = load_weights(t, opened->file, opened->config_path, wanted, error);
+    return status == VIT_OK ? load_tokenizer(t, opened->config_path, error) : status;
 }
 
-/* Whether "architectures" names a network of both towers, or nothing. */
+/* Whether "architectures" names a network of both encoders, or nothing. */
 static bool names_both(const json_t *object) {
     const char *name =
         json_string_value(json_array_get(json_object_get(object, "architectures"), 0));
     return !name || !(strstr(name, "ForImageClassification") || strstr(name, "VisionModel"));
 }
 
-bool vit_text_tower_is_at(const char *path, const char *config) {
-    vit_tensors *file;
+bool vit_text_encoder_is_in(vit_opened *opened, const char *config) {
     vit_text_facts facts;
-    json_t *object = NULL;
-    char *found = NULL;
-    if (vit_tensors_open(&file, path, NULL) != VIT_OK) return false;
-    const bool is_there =
-        !vit_tensors_metadata(file, "vit.config") &&
-        vit_published_config(&object, &found, vit_tensors_name(file), config, NULL) == VIT_OK &&
-        object && names_both(object) &&
-        vit_read_text_facts(&facts, object, found, NULL, NULL) == VIT_OK;
-    json_decref(object);
-    vit_free(found);
-    vit_tensors_close(file);
-    return is_there;
+    return !vit_tensors_metadata(opened->file, "vit.config") &&
+           vit_published_config(opened, config, NULL) == VIT_OK && opened->config &&
+           names_both(opened->config) &&
+           vit_read_text_facts(&facts, opened->config, opened->config_path, NULL, NULL) == VIT_OK;
 }
 
-void vit_text_tower_clear(vit_text_tower *t) {
+void vit_text_encoder_clear(vit_text_encoder *t) {
     vit_model_file_clear(&t->file);
 }
 
 /* ---- texts ---- */
 
 /* Fills the ids up to the greatest length. */
-static vit_status fill(vit_encoding *e, const vit_text_tower *t, vit_error *error) {
+static vit_status fill(vit_encoding *e, const vit_text_encoder *t, vit_error *error) {
     const size_t length = t->file.config.length;
     const uint32_t pad =
         t->file.tokenizer->pad != VIT_NO_ID ? t->file.tokenizer->pad : (uint32_t)t->facts.pad;
@@ -191,7 +160,7 @@ static size_t largest(const vit_encoding *e) {
 }
 
 /* The place of the token that is read. Those behind it are cut off where nothing looks at them. */
-static vit_status find_token(vit_tower_text *out, vit_encoding *e, const vit_text_tower *t,
+static vit_status find_token(vit_text_ids *out, vit_encoding *e, const vit_text_encoder *t,
                              vit_error *error) {
     size_t at = e->count - 1;
     switch (t->facts.pool) {
@@ -208,14 +177,14 @@ static vit_status find_token(vit_tower_text *out, vit_encoding *e, const vit_tex
     if (at >= e->count)
         return vit_fail(error, VIT_ERROR_MISMATCH,
                         "the tokenizer puts no token of id %zu, \"eos_token_id\", behind a text, "
-                        "where the tower reads: it is of another model",
+                        "where the encoder reads: it is of another model",
                         t->facts.end);
     if (t->file.config.causal) e->count = at + 1;
-    *out = (vit_tower_text){{e->ids, e->count}, at};
+    *out = (vit_text_ids){{e->ids, e->count}, at};
     return VIT_OK;
 }
 
-static vit_status check_ids(const vit_encoding *e, const vit_text_tower *t, vit_error *error) {
+static vit_status check_ids(const vit_encoding *e, const vit_text_encoder *t, vit_error *error) {
     for (size_t i = 0; i < e->count; i++)
         if (e->ids[i] >= t->file.config.vocabulary)
             return vit_fail(error, VIT_ERROR_MISMATCH,
@@ -227,8 +196,8 @@ static vit_status check_ids(const vit_encoding *e, const vit_text_tower *t, vit_
 }
 
 /* The ids of a text that is cleaned first. */
-static vit_status encode(vit_encoding *e, const vit_text_tower *t, const char *text, size_t length,
-                         vit_error *error) {
+static vit_status encode(vit_encoding *e, const vit_text_encoder *t, const char *text,
+                         size_t length, vit_error *error) {
     const vit_tokenizer *k = t->file.tokenizer;
     const size_t most = t->file.config.length;
     vit_string clean = {0};
@@ -241,10 +210,10 @@ static vit_status encode(vit_encoding *e, const vit_text_tower *t, const char *t
     return status;
 }
 
-vit_status vit_text_tower_encode(vit_tower_text *out, bool *cut, const vit_text_tower *t,
-                                 const char *text, size_t length, vit_error *error) {
+vit_status vit_text_encoder_encode(vit_text_ids *out, bool *cut, const vit_text_encoder *t,
+                                   const char *text, size_t length, vit_error *error) {
     vit_encoding e = {0};
-    *out = (vit_tower_text){0};
+    *out = (vit_text_ids){0};
     vit_status status = encode(&e, t, text, length, error);
     *cut = e.cut;
     if (status == VIT_OK && t->facts.fills) status = fill(&e, t, error);

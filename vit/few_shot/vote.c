@@ -1,4 +1,4 @@
-#include "vit/teach/vote.h"
+#include "vit/few_shot/vote.h"
 #include "vit/base/math.h"
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"

@@ -1,4 +1,4 @@
-#include "vit/weights/configs/towers.h"
+#include "vit/weights/configs/pairs.h"
 #include "vit/base/text.h"
 #include <stdio.h>
 #include <string.h>
@@ -20,8 +20,8 @@ vit_status vit_complete_config(json_t *object, const char *type, vit_error *erro
 
 /* Old files have "vision_config_dict" beside "vision_config"; then the library takes that, and the
  * defaults for what it leaves out. */
-vit_status vit_tower_config(json_t **part, const vit_their_config *d, json_t *object,
-                            const char *key, const char *type, vit_error *error) {
+vit_status vit_pair_config(json_t **part, const vit_their_config *d, json_t *object,
+                           const char *key, const char *type, vit_error *error) {
     char old[32];
     *part = NULL;
     snprintf(old, sizeof old, "%s_dict", key);
@@ -37,7 +37,7 @@ vit_status vit_tower_config(json_t **part, const vit_their_config *d, json_t *ob
 
 /* ---- the image encoder ---- */
 
-/* CLIPModel has the projection; of the towers alone, the class "...WithProjection". */
+/* CLIPModel has the projection; of the encoders alone, the class "...WithProjection". */
 static vit_status read_clip(vit_their_config *d, const char *class, const json_t *own,
                             const json_t *object, vit_error *error) {
     const bool alone = own == object || vit_has_ending(class, "VisionModel");
@@ -61,22 +61,22 @@ static vit_status read_siglip(vit_their_config *d, const json_t *own, vit_error 
     return VIT_OK;
 }
 
-vit_status vit_read_tower(vit_their_config *d, vit_tower tower, const json_t *own,
-                          const json_t *object, vit_error *error) {
+vit_status vit_read_pair(vit_their_config *d, vit_pair pair, const json_t *own,
+                         const json_t *object, vit_error *error) {
     const json_t *name = json_array_get(json_object_get(object, "architectures"), 0);
     const char *class = json_is_string(name) ? json_string_value(name) : "";
-    if (tower == VIT_TOWER_NONE) return VIT_OK;
+    if (pair == VIT_PAIR_NONE) return VIT_OK;
     d->is_backbone = !strstr(class, "ForImageClassification");
     if (strstr(class, "TextModel"))
         return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" reads texts, and no pictures",
                         d->name, class);
-    switch (tower) {
-    case VIT_TOWER_CLIP:
+    switch (pair) {
+    case VIT_PAIR_CLIP:
         return read_clip(d, class, own, object, error);
-    case VIT_TOWER_SIGLIP:
+    case VIT_PAIR_SIGLIP:
         return read_siglip(d, own, error);
-    case VIT_TOWER_NONE:
-    case VIT_TOWER_COUNT:
+    case VIT_PAIR_NONE:
+    case VIT_PAIR_COUNT:
         break;
     }
     return VIT_OK;

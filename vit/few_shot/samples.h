@@ -1,10 +1,10 @@
 /* Features of labelled pictures, and what a computed head is made of: their standardised values,
  * turned to the axes in which they are independent of each other. */
-#ifndef VIT_TEACH_SAMPLES_H
-#define VIT_TEACH_SAMPLES_H
+#ifndef VIT_FEW_SHOT_SAMPLES_H
+#define VIT_FEW_SHOT_SAMPLES_H
 
+#include "vit/few_shot/matrix.h"
 #include "vit/ops/gemm/gemm.h"
-#include "vit/teach/matrix.h"
 
 /* Views of a picture (crops, mirrored ones) are neighbours; the first is the picture itself, and
  * the weight of a picture is shared among them. */

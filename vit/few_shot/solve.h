@@ -1,9 +1,9 @@
 /* Heads that are computed instead of trained: ridge regression and multinomial logistic regression
  * on standardised features. */
-#ifndef VIT_TEACH_SOLVE_H
-#define VIT_TEACH_SOLVE_H
+#ifndef VIT_FEW_SHOT_SOLVE_H
+#define VIT_FEW_SHOT_SOLVE_H
 
-#include "vit/teach/samples.h"
+#include "vit/few_shot/samples.h"
 
 /* What a solver finds. */
 typedef struct vit_solution {

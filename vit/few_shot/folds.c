@@ -1,6 +1,6 @@
 /* Answers to pictures that are left out a fold at a time. */
 #include "vit/base/sys.h"
-#include "vit/teach/solve.h"
+#include "vit/few_shot/solve.h"
 #include <string.h>
 
 vit_status vit_deal_folds(uint8_t *folds, const vit_samples *x, size_t count, vit_error *error) {

@@ -1,12 +1,13 @@
 /* Classes in words: labels, each in every template, as the rows of a head. */
-#include "vit/api/words.h"
+#include "vit/api/embedder.h"
+#include "vit/api/prompts.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/formats/label_list.h"
 #include "vit/ops/unit.h"
 #include "vit/weights/file/labels.h"
-#include "vit/weights/text_tower.h"
+#include "vit/weights/text_encoder.h"
 #include "vit/zero_shot.h"
 #include <stdlib.h>
 #include <string.h>
@@ -155,7 +156,8 @@ static vit_status join_templates(vit_label_list *out, const vit_label_list *part
 }
 
 /* All templates; without any, "{}". */
-static vit_status read_templates(vit_label_list *out, const vit_word_labels *w, vit_error *error) {
+static vit_status read_templates(vit_label_list *out, const vit_prompt_labels *w,
+                                 vit_error *error) {
     static const char *const alone[] = {place};
     const char *const *from = w->template_count > 0 ? w->templates : alone;
     const size_t count = vit_max(w->template_count, 1);
@@ -203,7 +205,7 @@ static vit_status add_features(double *sums, vit_embedder *words, const char *te
 }
 
 /* h->rows = scale times the mean over the templates, of length 1. */
-static vit_status embed_labels(vit_word_head *h, vit_embedder *words,
+static vit_status embed_labels(vit_prompt_head *h, vit_embedder *words,
                                const vit_label_list *templates, vit_error *error) {
     const double scale = vit_embedder_describe(words).scale;
     const size_t most = vit_min(h->count, TEXTS_AT_ONCE);
@@ -229,7 +231,7 @@ static vit_status embed_labels(vit_word_head *h, vit_embedder *words,
 }
 
 /* ARGUMENT for one class of a model whose classes share a probability of 1. */
-static vit_status check_count(const vit_word_head *h, vit_error *error) {
+static vit_status check_count(const vit_prompt_head *h, vit_error *error) {
     if (h->count > 1 || h->has_bias) return VIT_OK; /* a sigmoid is of each alone */
     return vit_fail(error, VIT_ERROR_ARGUMENT,
                     "labels: \"%.200s\" is the only class, and CLIP compares classes: the "
@@ -238,20 +240,20 @@ static vit_status check_count(const vit_word_head *h, vit_error *error) {
                     h->labels[0], h->labels[0]);
 }
 
-static vit_status make_head(vit_word_head *h, const char *path, const vit_word_labels *w,
+static vit_status make_head(vit_prompt_head *h, vit_opened *opened, const vit_prompt_labels *w,
                             vit_error *error) {
     const vit_embedder_options options = {
         .config = w->config, .emulate = w->emulate, .cpu = w->cpu};
     vit_embedder *words = NULL;
     vit_label_list labels = {0}, templates = {0};
-    *h = (vit_word_head){0};
+    *h = (vit_prompt_head){0};
     vit_status status = read_labels(&labels, w->labels, error);
     h->labels = labels.labels;
     h->count = labels.count;
     if (status == VIT_OK) status = read_templates(&templates, w, error);
     h->templates = templates.labels;
     h->template_count = templates.count;
-    if (status == VIT_OK) status = vit_embedder_load(&words, path, &options, error);
+    if (status == VIT_OK) status = vit_embedder_new(&words, opened, &options, error);
     if (status == VIT_OK) {
         const vit_embedder_info info = vit_embedder_describe(words);
         h->width = info.features;
@@ -269,9 +271,9 @@ static vit_status make_head(vit_word_head *h, const char *path, const vit_word_l
     return status;
 }
 
-static vit_status is_wanted(bool *wanted, const char *path, const vit_word_labels *w,
+static vit_status is_wanted(bool *wanted, vit_opened *opened, const vit_prompt_labels *w,
                             vit_error *error) {
-    *wanted = path && w->labels && vit_text_tower_is_at(path, w->config);
+    *wanted = opened->path && w->labels && vit_text_encoder_is_in(opened, w->config);
     if (*wanted || w->template_count == 0) return VIT_OK;
     return vit_fail(error, VIT_ERROR_ARGUMENT,
                     w->labels ? "a template is for labels in words, and the model has classes of "
@@ -280,10 +282,10 @@ static vit_status is_wanted(bool *wanted, const char *path, const vit_word_label
                                 "--labels cat,dog");
 }
 
-static vit_status head(vit_word_head *out, bool *wanted, const char *path,
-                       const vit_word_labels *labels, vit_error *error) {
-    const vit_status status = is_wanted(wanted, path, labels, error);
-    return status == VIT_OK && *wanted ? make_head(out, path, labels, error) : status;
+static vit_status head(vit_prompt_head *out, bool *wanted, vit_opened *opened,
+                       const vit_prompt_labels *labels, vit_error *error) {
+    const vit_status status = is_wanted(wanted, opened, labels, error);
+    return status == VIT_OK && *wanted ? make_head(out, opened, labels, error) : status;
 }
 
-const vit_words_guest vit_words_of_towers = {head};
+const vit_prompts_guest vit_prompts_as_classes = {head};

@@ -1,4 +1,4 @@
-#include "vit/teach/solve.h"
+#include "vit/few_shot/solve.h"
 #include "vit/base/sys.h"
 
 vit_status vit_solve(vit_solution *out, vit_solver_function *solver, const vit_samples *samples,

@@ -1,4 +1,4 @@
-#include "vit/teach/matrix.h"
+#include "vit/few_shot/matrix.h"
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"

@@ -1,8 +1,8 @@
 /* Small dense matrices in double, row by row: what is solved exactly when a head is computed. Every
  * element of a product is one chain of multiplications and additions in ascending order, so that
  * neither threads nor processors change a bit. */
-#ifndef VIT_TEACH_MATRIX_H
-#define VIT_TEACH_MATRIX_H
+#ifndef VIT_FEW_SHOT_MATRIX_H
+#define VIT_FEW_SHOT_MATRIX_H
 
 #include "vit/base/error.h"
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "vit/teach/numbers.h"
+#include "vit/few_shot/numbers.h"
 #include "vit/base/math.h"
 #include "vit/base/random.h"
 #include "vit/base/size.h"

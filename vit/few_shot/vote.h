@@ -1,6 +1,6 @@
 /* The nearest neighbours of features, by the cosine of the angle between them, and their vote. */
-#ifndef VIT_TEACH_VOTE_H
-#define VIT_TEACH_VOTE_H
+#ifndef VIT_FEW_SHOT_VOTE_H
+#define VIT_FEW_SHOT_VOTE_H
 
 #include "vit/ops/gemm/gemm.h"
 

@@ -1,6 +1,6 @@
 /* The text encoder of CLIP and SigLIP: what Hugging Face's and OpenCLIP's configs say of it. */
-#ifndef VIT_WEIGHTS_CONFIGS_TEXT_TOWER_H
-#define VIT_WEIGHTS_CONFIGS_TEXT_TOWER_H
+#ifndef VIT_WEIGHTS_CONFIGS_TEXT_CONFIG_H
+#define VIT_WEIGHTS_CONFIGS_TEXT_CONFIG_H
 
 #include "vit/text/unicode/clean.h"
 #include "vit/weights/configs/their_config.h"
