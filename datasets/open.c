@@ -1,3 +1,4 @@
+#include "datasets/folders/tree.h"
 #include "datasets/reader.h"
 #include "datasets/records/gzip.h"
 #include "vit/base/guests.h"
@@ -316,7 +317,7 @@ static vit_status refuse_unfit(const char *data, const vit_dataset_options *opti
                         "%s: its pictures are in no files of their own, so that %s can name none: "
                         "leave the list out",
                         data, options->exclude ? options->exclude : options->relabel);
-    if (!options->class_column) return VIT_OK;
+    if (!options->class_column || !*options->class_column) return VIT_OK;
     return vit_fail(
         error, VIT_ERROR_ARGUMENT,
         "%s: is no table of pictures, so that it has no column %s: leave the column out", data,
@@ -332,15 +333,18 @@ static vit_status open_directory(vit_dataset *out, const char *path, const char 
     if (status != VIT_OK) return status;
     directory.names = names;
     const vit_reader *reader = options->tag_branch ? &vit_reader_folder : reader_of(&directory);
+    if (vit_tree_is_unlabelled(options) && !reader && !chosen) reader = &vit_reader_folder;
+    const bool is_whole = /* all that lies in the folder is read, whatever its layout */
+        reader == &vit_reader_folder && (options->tag_branch || vit_tree_is_unlabelled(options));
     if (options->tag_branch && options->class_column)
         status = vit_fail(error, VIT_ERROR_ARGUMENT,
                           "classes are in tags or in a column of a table: name one");
-    if (reader == &vit_reader_folder && !options->tag_branch)
+    if (reader == &vit_reader_folder && !is_whole && status == VIT_OK)
         status = find_inner(&inner, &directory, MOST_WRAPPED, error);
     if (status == VIT_OK && inner)
         status = open_directory(out, inner, chosen, options, error);
-    else if (status == VIT_OK && (!reader || reader == &vit_reader_folder) &&
-             !options->tag_branch && !(vit_picture_tables && vit_picture_tables->is(&directory)))
+    else if (status == VIT_OK && (!reader || reader == &vit_reader_folder) && !is_whole &&
+             !(vit_picture_tables && vit_picture_tables->is(&directory)))
         status = refuse_boxes(&directory, error);
     if (status == VIT_OK && !inner && reader && reader != &vit_reader_folder)
         status =
@@ -349,7 +353,7 @@ static vit_status open_directory(vit_dataset *out, const char *path, const char 
         status = reader && !(chosen && reader == &vit_reader_folder)
                      ? reader->read(out, &directory, options, error)
                      : nothing_known(&directory, error);
-    if (!inner && reader == &vit_reader_folder && !options->tag_branch)
+    if (!inner && reader == &vit_reader_folder && !is_whole)
         status = explain_packed(status, path, error);
     if (out->name[0] == 0 && chosen) snprintf(out->name, sizeof out->name, "%s", chosen);
     if (out->name[0] == 0) name_after(out, path);
@@ -513,8 +517,8 @@ vit_status vit_dataset_open(vit_dataset *out, const char *data, const vit_datase
     vit_error own; /* readers look at what they failed for */
     if (!error) error = &own;
     *out = (vit_dataset){0};
-    if (options->arrays &&
-        (options->class_column || options->tag_branch || options->exclude || options->relabel))
+    if (options->arrays && ((options->class_column && *options->class_column) ||
+                            options->tag_branch || options->exclude || options->relabel))
         return refuse_unfit(data ? data : "arrays", options, error);
     if (options->arrays) {
         const vit_status status =

@@ -13,11 +13,12 @@ static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
     if (options->tag_branch && !vit_picture_tags)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: tags are not read%s", directory->path,
                         vit_guests_for(guest, "vit_picture_tags"));
-    vit_status status =
-        options->tag_branch
-            ? vit_picture_tags->scan(&tree, directory->path, parts, options->tag_branch, &tables,
-                                     options->threads, error)
-            : vit_tree_scan(&tree, directory->path, parts, &tables, error);
+    vit_status status = options->tag_branch ? vit_picture_tags->scan(&tree, directory->path, parts,
+                                                                     options->tag_branch, &tables,
+                                                                     options->threads, error)
+                        : vit_tree_is_unlabelled(options)
+                            ? vit_tree_scan_unlabelled(&tree, directory->path, error)
+                            : vit_tree_scan(&tree, directory->path, parts, &tables, error);
     if (status == VIT_OK) status = vit_tree_open(out, &tree, directory->path, options, error);
     if (status != VIT_OK && tree.no_table) {
         vit_error first = *error;

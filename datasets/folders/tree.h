@@ -82,6 +82,14 @@ vit_tree_kind vit_tree_kind_within(bool *several, const char *name);
 vit_status vit_tree_add(vit_tree_part *part, char *path, size_t name, size_t label,
                         const char *problem, vit_error *error);
 
+/* Whether the caller says that pictures have no classes, by a column without a name. */
+static inline bool vit_tree_is_unlabelled(const vit_dataset_options *options) {
+    return options->class_column && !*options->class_column;
+}
+
+/* All files below `root` as the test part, of the one class "picture". */
+vit_status vit_tree_scan_unlabelled(vit_tree *out, const char *root, vit_error *error);
+
 /* Adds every file in a folder and the folders inside it; name: as in vit_tree_file. */
 vit_status vit_tree_walk(vit_tree_part *part, const char *directory, size_t name, vit_error *error);
 

@@ -47,7 +47,7 @@ static void check_case(const json_t *json) {
     double *distances = calloc(patches, sizeof *distances);
     for (vit_cpu cpu = VIT_CPU_SCALAR; cpu < VIT_CPU_COUNT; cpu++)
         for (int threads = 1; threads < 4; threads += 2) {
-            vit_bank_distances(distances, &b, queries, patches, 0, 0, threads, cpu);
+            vit_bank_distances(distances, &b, queries, patches, 0, 0, threads, cpu, NULL);
             for (size_t i = 0; i < patches; i++)
                 assert_true(fabs(distances[i] - number_at(json, "distances", i)) < 1e-4);
         }
@@ -55,7 +55,7 @@ static void check_case(const json_t *json) {
     assert_true(fabs(score - json_number_value(json_object_get(json, "score"))) < 1e-4);
     for (size_t i = 0; i < pictures; i++) {
         vit_bank_distances(distances, &b, b.features + i * patches * dim, patches, i * patches,
-                           (i + 1) * patches, 2, VIT_CPU_COUNT);
+                           (i + 1) * patches, 2, VIT_CPU_COUNT, NULL);
         assert_true(fabs(vit_bank_score(distances, patches) - number_at(json, "alone", i)) < 1e-4);
     }
     check_coreset(json, &b);

@@ -1,5 +1,6 @@
 """vit-serve --coverage --unknown: the answers of vit-classify, and a martingale that finds pictures
 which differ from those of the calibration; called by serve-reliance.sh."""
+import base64
 import json
 import os
 import random
@@ -55,4 +56,28 @@ try:
     check("a model that is not calibrated is refused", False)
 except RuntimeError as error:
     check("a model that is not calibrated is refused", "not calibrated" in str(error), error)
+
+# Defects: the answer of vit-anomaly, by a bank that another model than the served one made.
+os.mkdir(work + "/good")
+for i in range(20):
+    with open(f"{work}/good/{i}.png", "wb") as f:
+        f.write(noise(i))
+subprocess.run([BIN + "/vit-anomaly", "build", work + "/good", "-o", work + "/g.bank"], check=True,
+               stdout=subprocess.DEVNULL)
+alone = json.loads(subprocess.run([BIN + "/vit-anomaly", work + "/g.bank", "--json", picture],
+                                  check=True, stdout=subprocess.PIPE).stdout)
+with Server("--model", model, "--bank", work + "/g.bank", "--bank", f"other={work}/g.bank") as s:
+    status, got = s.json("POST", "/v1/anomaly?bank=g", data)
+    check("a defect", status == 200 and got.pop("bank") == "g" and got["defect"] and
+          {**got, "file": 0} == {**alone, "file": 0}, got)
+    body = {"image": base64.b64encode(noise(1)).decode(), "bank": "other", "alpha": .5, "png": True}
+    status, got = s.json("POST", "/v1/anomaly", json.dumps(body).encode(),
+                         {"Content-Type": "application/json"})
+    check("a good one, with its heat map", status == 200 and not got["defect"] and
+          base64.b64decode(got["png"]).startswith(b"\x89PNG"), got)
+    for what, query in ((404, "bank=h"), (400, "alpha=.01"), (400, "alpha=x"), (400, "rate=1")):
+        check(query, s.ask("POST", "/v1/anomaly?" + query, data)[0] == what)
+    check("no picture", s.ask("POST", "/v1/anomaly", b"none")[0] == 415)
+with Server("--model", model) as s:
+    check("without a bank", s.ask("POST", "/v1/anomaly", data)[0] == 404)
 serving.end()

@@ -6,6 +6,7 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/models/models.h"
+#include "vit/cli/parts/defects.h"
 #include "vit/cli/parts/pictures.h"
 #include "vit/formats/base64.h"
 #include "vit/formats/csv.h"
@@ -265,12 +266,7 @@ static void add_json(vit_string *text, const findings *f, size_t i) {
     if (a->error.status != VIT_OK) {
         vit_json_text(&json, "error", a->error.message);
     } else {
-        vit_json_number(&json, "score", f->anomalies[i].score);
-        vit_json_number(&json, "p_value", f->anomalies[i].p_value);
-        vit_json_number(&json, "threshold", f->threshold);
-        vit_json_bool(&json, "defect", is_defect(f, i));
-        vit_json_counts(&json, "grid", (size_t[]){f->info.rows, f->info.columns}, 2);
-        vit_json_floats(&json, "map", f->maps + i * patches, patches);
+        vit_defect_json(&json, &f->info, &f->anomalies[i], f->threshold, f->maps + i * patches);
     }
     vit_json_close(&json, '}');
     vit_string_add(&json.text, "\n");
@@ -418,7 +414,7 @@ static vit_status open_bank(findings *f, const char *path, vit_error *error) {
     if (status != VIT_OK) return status;
     f->info = vit_bank_describe(f->bank);
     const double least = 1 / (double)(f->info.pictures + 1);
-    f->alpha = s->alpha > 0 ? s->alpha : fmax(.05, least);
+    f->alpha = s->alpha > 0 ? s->alpha : vit_bank_usual_rate(&f->info);
     if (s->alpha <= 0 && least > .05)
         vit_say(&command,
                 "%zu good pictures suffice for an --alpha of %s, which is taken; 19 for 0.05",

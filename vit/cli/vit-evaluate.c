@@ -444,11 +444,12 @@ static int probe(const settings *s) {
 
 /* ---- calibration ---- */
 
-/* Of outliers, which may be of any class, the test part. */
+/* Of outliers, which may be of any class, the test part; of a folder all pictures. */
 static vit_evaluate_options options_of_outliers(const settings *s, predictions *p) {
     vit_evaluate_options o = options_for(s, s->outliers, p);
     o.split = VIT_SPLIT_TEST;
-    o.class_column = NULL;
+    o.class_column = ""; /* they have none */
+    o.exclude = o.relabel = o.tag_branch = NULL;
     return o;
 }
 

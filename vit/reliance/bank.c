@@ -196,14 +196,15 @@ static vit_status leave_out(vit_bank *b, const int16_t *all, const size_t *begin
         vit_free(distances);
         return vit_fail_memory(error, "scores", b->pictures * sizeof *b->scores);
     }
-    for (size_t i = 0; i < b->pictures; i++) {
-        vit_bank_distances(distances, b, all + i * patches * b->dim, patches, begins[i],
-                           begins[i + 1], threads_of(o), highest_of(o));
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < b->pictures && status == VIT_OK; i++) {
+        status = vit_bank_distances(distances, b, all + i * patches * b->dim, patches, begins[i],
+                                    begins[i + 1], threads_of(o), highest_of(o), error);
         b->scores[i] = vit_bank_score(distances, patches);
     }
     qsort(b->scores, b->pictures, sizeof *b->scores, vit_compare_doubles);
     vit_free(distances);
-    return VIT_OK;
+    return status;
 }
 
 static vit_status make(vit_bank *b, const vit_model_info *info, vit_session *session,
@@ -285,13 +286,16 @@ vit_status vit_bank_threshold(const vit_bank *b, double rate, double *threshold,
     return VIT_OK;
 }
 
-static void score_picture(const vit_bank *b, const int16_t *queries, size_t patches,
-                          const vit_bank_options *o, double *distances, vit_anomaly *out,
-                          float *map) {
-    vit_bank_distances(distances, b, queries, patches, 0, 0, threads_of(o), highest_of(o));
+static vit_status score_picture(const vit_bank *b, const int16_t *queries, size_t patches,
+                                const vit_bank_options *o, double *distances, vit_anomaly *out,
+                                float *map, vit_error *error) {
+    const vit_status status = vit_bank_distances(distances, b, queries, patches, 0, 0,
+                                                 threads_of(o), highest_of(o), error);
+    if (status != VIT_OK) return status;
     for (size_t i = 0; i < patches && map; i++) map[i] = (float)distances[i];
     out->score = vit_bank_score(distances, patches);
     out->p_value = (double)(1 + count_as_high(b, out->score)) / (double)(1 + b->pictures);
+    return VIT_OK;
 }
 
 static void score_nothing(vit_anomaly *out, float *map, size_t patches) {
@@ -323,8 +327,8 @@ vit_status vit_bank_test(const vit_bank *b, const vit_model *model, vit_session 
         for (size_t i = 0; i < n && status == VIT_OK; i++) {
             float *map = maps ? maps + (first + i) * r.patches : NULL;
             if (answers[first + i].error.status == VIT_OK)
-                score_picture(b, r.integers + i * r.patches * b->dim, r.patches, o, distances,
-                              &anomalies[first + i], map);
+                status = score_picture(b, r.integers + i * r.patches * b->dim, r.patches, o,
+                                       distances, &anomalies[first + i], map, error);
             else
                 score_nothing(&anomalies[first + i], map, r.patches);
         }

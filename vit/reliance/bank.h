@@ -21,9 +21,10 @@ struct vit_bank {
 };
 
 /* The distances of patches to the nearest rows of the bank, but rows first .. end - 1: distances:
- * [patches]. queries: [patches][D], by vit_bank_integers. */
-void vit_bank_distances(double *distances, const vit_bank *bank, const int16_t *queries,
-                        size_t patches, size_t first, size_t end, int threads, vit_cpu highest);
+ * [patches]. queries: [patches][D], by vit_bank_integers. MEMORY. */
+vit_status vit_bank_distances(double *distances, const vit_bank *bank, const int16_t *queries,
+                              size_t patches, size_t first, size_t end, int threads,
+                              vit_cpu highest, vit_error *error);
 
 /* integers: [count][D] of features: [count][D]. */
 void vit_bank_integers(int16_t *integers, const float *features, size_t count, size_t dim);

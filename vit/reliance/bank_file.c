@@ -8,6 +8,7 @@
 #include "vit/formats/json_out.h"
 #include "vit/formats/sha256.h"
 #include "vit/reliance/bank.h"
+#include "vit/reliance/stored.h"
 #include <math.h>
 #include <string.h>
 
@@ -101,21 +102,16 @@ vit_status vit_bank_save(const vit_bank *b, const char *path, vit_error *error) 
 
 /* ---- read ---- */
 
-static vit_status fail_value(const char *path, const char *key, vit_error *error) {
-    return vit_fail(error, VIT_ERROR_FORMAT,
-                    "%s: \"%s\" is not what a bank has there; build it again", path, key);
-}
-
 static vit_status read_scores(vit_bank *b, const json_t *list, const char *path, vit_error *error) {
     b->pictures = json_array_size(list);
-    if (b->pictures < 2) return fail_value(path, "scores", error);
+    if (b->pictures < 2) return vit_fail_stored(VIT_STORED_BANK, path, "scores", error);
     b->scores = vit_alloc(b->pictures, sizeof *b->scores);
     if (!b->scores) return vit_fail_memory(error, "a bank", b->pictures * sizeof *b->scores);
     for (size_t i = 0; i < b->pictures; i++) {
         const json_t *value = json_array_get(list, i);
         b->scores[i] = json_number_value(value);
         if (!json_is_number(value) || !(b->scores[i] >= (i > 0 ? b->scores[i - 1] : 0)))
-            return fail_value(path, "scores", error);
+            return vit_fail_stored(VIT_STORED_BANK, path, "scores", error);
     }
     return VIT_OK;
 }
@@ -161,9 +157,9 @@ static vit_status read_head(vit_bank *b, json_t *object, const char *path, vit_e
     if (status != VIT_OK) return status;
     const char *model = json_string_value(json_object_get(object, "model"));
     const char *fingerprint = json_string_value(json_object_get(object, "fingerprint"));
-    if (!model) return fail_value(path, "model", error);
+    if (!model) return vit_fail_stored(VIT_STORED_BANK, path, "model", error);
     if (!fingerprint || strlen(fingerprint) != DIGITS)
-        return fail_value(path, "fingerprint", error);
+        return vit_fail_stored(VIT_STORED_BANK, path, "fingerprint", error);
     b->model = vit_strdup(model);
     b->fingerprint = vit_strdup(fingerprint);
     if (!b->model || !b->fingerprint) return vit_fail_memory(error, "a bank", strlen(model));
@@ -177,12 +173,13 @@ static vit_status read_bank(vit_bank *b, const vit_bytes *bytes, size_t head, co
     vit_status status = vit_json_parse(&object, (const char *)bytes->data, head, path, error);
     if (status == VIT_OK) status = read_head(b, object, path, error);
     json_decref(object);
-    if (status == VIT_OK && !fits(b, size)) status = fail_value(path, "rows", error);
+    if (status == VIT_OK && !fits(b, size))
+        status = vit_fail_stored(VIT_STORED_BANK, path, "rows", error);
     if (status != VIT_OK) return status;
     b->features = vit_alloc_unset(size, 1);
     if (!b->features) return vit_fail_memory(error, "a bank", size);
     memcpy(b->features, bytes->data + head + 1, size);
-    return rows_fit(b) ? VIT_OK : fail_value(path, "rows", error);
+    return rows_fit(b) ? VIT_OK : vit_fail_stored(VIT_STORED_BANK, path, "rows", error);
 }
 
 vit_status vit_bank_load(vit_bank **out, const char *path, vit_error *error) {

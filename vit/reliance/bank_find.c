@@ -22,34 +22,57 @@ void vit_bank_integers(int16_t *integers, const float *features, size_t count, s
 
 /* ---- nearest ---- */
 
-enum { QUERIES = 16 }; /* patches of a task */
+/* A task compares some patches, whose integers stay in the second-level cache, with a share of the
+ * rows; the rows of a bank are read once for so many patches. */
+enum { QUERIES = 256, SHARES = 8, LEAST_ROWS = 256 };
 
 typedef struct finding {
     const vit_bank *bank;
     const int16_t *queries;
-    double *distances;
-    size_t patches, first, end;
+    int32_t *largest; /* [shares][patches] */
+    size_t patches, first, end, shares;
     vit_dots_best *best;
 } finding;
 
 static void find_task(size_t task, int thread, void *context) {
     const finding *f = context;
     const vit_bank *b = f->bank;
-    const size_t from = task * QUERIES, count = vit_min(QUERIES, f->patches - from);
-    int32_t best[QUERIES];
+    const size_t share = task % f->shares, from = task / f->shares * QUERIES;
+    const size_t count = vit_min(QUERIES, f->patches - from),
+                 step = vit_ceil_div(b->rows, f->shares);
+    const size_t begin = vit_min(share * step, b->rows), end = vit_min(begin + step, b->rows);
+    /* Without rows first .. end - 1 of the bank. */
+    const size_t before = vit_max(vit_min(end, f->first), begin);
+    const size_t behind = vit_min(vit_max(begin, f->end), end);
+    const int16_t *queries = f->queries + from * b->dim;
+    int32_t *largest = f->largest + share * f->patches + from;
     (void)thread;
-    for (size_t i = 0; i < count; i++) best[i] = INT32_MIN;
-    f->best(best, b->features, f->first, f->queries + from * b->dim, count, b->dim);
-    f->best(best, b->features + f->end * b->dim, b->rows - f->end, f->queries + from * b->dim,
-            count, b->dim);
-    for (size_t i = 0; i < count; i++)
-        f->distances[from + i] = fmax(1 - (double)best[i] / SQUARE, 0);
+    for (size_t i = 0; i < count; i++) largest[i] = INT32_MIN;
+    f->best(largest, b->features + begin * b->dim, before - begin, queries, count, b->dim);
+    f->best(largest, b->features + behind * b->dim, end - behind, queries, count, b->dim);
 }
 
-void vit_bank_distances(double *distances, const vit_bank *bank, const int16_t *queries,
-                        size_t patches, size_t first, size_t end, int threads, vit_cpu highest) {
-    finding f = {bank, queries, distances, patches, first, end, vit_dots_best_choose(highest)};
-    vit_parallel(threads, vit_ceil_div(patches, QUERIES), find_task, &f);
+vit_status vit_bank_distances(double *distances, const vit_bank *bank, const int16_t *queries,
+                              size_t patches, size_t first, size_t end, int threads,
+                              vit_cpu highest, vit_error *error) {
+    finding f = {.bank = bank,
+                 .queries = queries,
+                 .patches = patches,
+                 .first = first,
+                 .end = end,
+                 .shares = vit_min(vit_ceil_div(bank->rows, LEAST_ROWS), SHARES),
+                 .best = vit_dots_best_choose(highest)};
+    f.largest = vit_alloc_unset(f.shares * patches, sizeof *f.largest);
+    if (!f.largest) return vit_fail_memory(error, "distances", f.shares * patches);
+    vit_parallel(threads, vit_ceil_div(patches, QUERIES) * f.shares, find_task, &f);
+    for (size_t i = 0; i < patches; i++) {
+        int32_t largest = f.largest[i];
+        for (size_t k = 1; k < f.shares; k++)
+            if (f.largest[k * patches + i] > largest) largest = f.largest[k * patches + i];
+        distances[i] = fmax(1 - (double)largest / SQUARE, 0);
+    }
+    vit_free(f.largest);
+    return VIT_OK;
 }
 
 double vit_bank_score(double *distances, size_t patches) {

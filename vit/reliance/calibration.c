@@ -9,6 +9,7 @@
 #include "vit/formats/json_out.h"
 #include "vit/formats/sha256.h"
 #include "vit/reliance/conformal.h"
+#include "vit/reliance/stored.h"
 #include <stddef.h>
 #include <string.h>
 
@@ -184,20 +185,17 @@ static vit_status read_whole(vit_bytes *bytes, const char *path, vit_error *erro
     return status;
 }
 
-static vit_status fail_value(const char *path, const char *key, vit_error *error) {
-    return vit_fail(error, VIT_ERROR_FORMAT,
-                    "%s: \"%s\" is not what a calibration has there; calibrate again", path, key);
-}
-
 /* The classes in the list `key`, one a picture, into this member of each. */
 static vit_status read_classes(const vit_calibration *c, const json_t *object, const char *key,
                                size_t offset, const char *path, vit_error *error) {
     const json_t *list = json_object_get(object, key);
-    if (json_array_size(list) != c->images) return fail_value(path, key, error);
+    if (json_array_size(list) != c->images)
+        return vit_fail_stored(VIT_STORED_CALIBRATION, path, key, error);
     for (size_t i = 0; i < c->images; i++) {
         const json_t *value = json_array_get(list, i);
         const size_t class = (size_t)json_integer_value(value);
-        if (!json_is_integer(value) || class >= c->classes) return fail_value(path, key, error);
+        if (!json_is_integer(value) || class >= c->classes)
+            return vit_fail_stored(VIT_STORED_CALIBRATION, path, key, error);
         *(size_t *)(void *)((char *)&c->pictures[i] + offset) = class;
     }
     return VIT_OK;
@@ -207,12 +205,13 @@ static vit_status read_classes(const vit_calibration *c, const json_t *object, c
 static vit_status read_numbers(const vit_calibration *c, const json_t *object, const char *key,
                                size_t offset, double most, const char *path, vit_error *error) {
     const json_t *list = json_object_get(object, key);
-    if (json_array_size(list) != c->images) return fail_value(path, key, error);
+    if (json_array_size(list) != c->images)
+        return vit_fail_stored(VIT_STORED_CALIBRATION, path, key, error);
     for (size_t i = 0; i < c->images; i++) {
         const json_t *value = json_array_get(list, i);
         const double number = json_number_value(value);
         if (!json_is_number(value) || !(number >= 0 && number <= most))
-            return fail_value(path, key, error);
+            return vit_fail_stored(VIT_STORED_CALIBRATION, path, key, error);
         *(double *)(void *)((char *)&c->pictures[i] + offset) = number;
     }
     return VIT_OK;
@@ -260,9 +259,12 @@ static vit_status read_object(vit_calibration *c, json_t *object, const char *pa
     const char *hex = json_string_value(json_object_get(object, "answers_sha256"));
     const char *data = json_string_value(json_object_get(object, "data"));
     const char *which = json_string_value(json_object_get(object, "which"));
-    if (!hex || strlen(hex) != DIGITS) return fail_value(path, "answers_sha256", error);
-    if (!data || !which) return fail_value(path, !data ? "data" : "which", error);
-    if (c->classes == 0 || c->classes > CLASSES_LIMIT) return fail_value(path, "classes", error);
+    if (!hex || strlen(hex) != DIGITS)
+        return vit_fail_stored(VIT_STORED_CALIBRATION, path, "answers_sha256", error);
+    if (!data || !which)
+        return vit_fail_stored(VIT_STORED_CALIBRATION, path, !data ? "data" : "which", error);
+    if (c->classes == 0 || c->classes > CLASSES_LIMIT)
+        return vit_fail_stored(VIT_STORED_CALIBRATION, path, "classes", error);
     memcpy(c->answers_sha256, hex, DIGITS + 1);
     c->data = vit_strdup(data);
     c->which = vit_strdup(which);

@@ -4,6 +4,7 @@
 #include "vit/base/sys.h"
 #include "vit/formats/base64.h"
 #include "vit/reliance/conformal.h"
+#include "vit/reliance/stored.h"
 #include <math.h>
 #include <string.h>
 
@@ -62,16 +63,10 @@ void vit_ood_write(vit_json_out *json, const vit_calibration *c) {
 
 /* ---- read ---- */
 
-static vit_status fail_value(const char *path, const char *key, vit_error *error) {
-    return vit_fail(error, VIT_ERROR_FORMAT,
-                    "%s: \"%s\" of \"ood\" is not what a calibration has there; calibrate again",
-                    path, key);
-}
-
 static vit_status copy_text(char **out, const json_t *object, const char *key, const char *path,
                             vit_error *error) {
     const char *text = json_string_value(json_object_get(object, key));
-    if (!text) return fail_value(path, key, error);
+    if (!text) return vit_fail_stored(VIT_STORED_CALIBRATION, path, key, error);
     *out = vit_strdup(text);
     return *out ? VIT_OK : vit_fail_memory(error, key, strlen(text));
 }
@@ -81,7 +76,7 @@ static vit_status read_block(void **out, const json_t *object, const char *key, 
                              size_t size, const char *path, vit_error *error) {
     const char *text = json_string_value(json_object_get(object, key));
     vit_bytes bytes;
-    if (!text) return fail_value(path, key, error);
+    if (!text) return vit_fail_stored(VIT_STORED_CALIBRATION, path, key, error);
     const vit_status status = vit_read_base64(&bytes, key, text, strlen(text), error);
     if (status != VIT_OK) return status;
     bool fine = bytes.size == count * size;
@@ -95,7 +90,7 @@ static vit_status read_block(void **out, const json_t *object, const char *key, 
     *out = fine ? vit_alloc_unset(count, size) : NULL;
     if (*out) memcpy(*out, bytes.data, bytes.size);
     vit_free(bytes.data);
-    if (!fine) return fail_value(path, key, error);
+    if (!fine) return vit_fail_stored(VIT_STORED_CALIBRATION, path, key, error);
     return *out ? VIT_OK : vit_fail_memory(error, key, count * size);
 }
 
@@ -118,7 +113,7 @@ static vit_status read_typical(vit_calibration *c, json_t *object, const char *p
         (t->width == 0 || t->width > WIDTH_LIMIT || t->images == 0 ||
          t->images > VIT_TYPICAL_MOST || t->classes == 0 || t->classes > CLASSES_LIMIT ||
          t->neighbours == 0 || t->neighbours > t->images))
-        status = fail_value(path, "training", error);
+        status = vit_fail_stored(VIT_STORED_CALIBRATION, path, "training", error);
     if (status == VIT_OK) status = copy_text(&t->data, object, "data", path, error);
     if (status == VIT_OK)
         status = read_block(&blocks[0], object, "features", t->images * t->width, sizeof(float),
@@ -133,7 +128,8 @@ static vit_status read_typical(vit_calibration *c, json_t *object, const char *p
     t->factor = blocks[1];
     t->means = blocks[2];
     for (size_t j = 0; j < t->width && status == VIT_OK; j++)
-        if (!(t->factor[j * t->width + j] > 0)) status = fail_value(path, "factor", error);
+        if (!(t->factor[j * t->width + j] > 0))
+            status = vit_fail_stored(VIT_STORED_CALIBRATION, path, "factor", error);
     return status;
 }
 
@@ -143,14 +139,15 @@ static vit_status read_scores(vit_calibration *c, const json_t *object, vit_ood_
     const char *key = vit_ood_name(score);
     const json_t *list = json_object_get(object, key);
     if (json_is_null(list)) return VIT_OK;
-    if (json_array_size(list) != c->ood_images) return fail_value(path, key, error);
+    if (json_array_size(list) != c->ood_images)
+        return vit_fail_stored(VIT_STORED_CALIBRATION, path, key, error);
     double *values = c->ood[score] = vit_alloc(c->ood_images, sizeof *values);
     if (!values) return vit_fail_memory(error, "scores", c->ood_images * sizeof *values);
     for (size_t i = 0; i < c->ood_images; i++) {
         const json_t *value = json_array_get(list, i);
         values[i] = json_number_value(value);
         if (!json_is_number(value) || (i > 0 && !(values[i] >= values[i - 1])))
-            return fail_value(path, key, error);
+            return vit_fail_stored(VIT_STORED_CALIBRATION, path, key, error);
     }
     return VIT_OK;
 }
@@ -159,8 +156,10 @@ static vit_status read_figures(vit_calibration *c, const json_t *object, const c
                                vit_error *error) {
     const json_t *auroc = json_object_get(object, "auroc"),
                  *fpr95 = json_object_get(object, "fpr95");
-    if (json_array_size(auroc) != VIT_OOD_COUNT) return fail_value(path, "auroc", error);
-    if (json_array_size(fpr95) != VIT_OOD_COUNT) return fail_value(path, "fpr95", error);
+    if (json_array_size(auroc) != VIT_OOD_COUNT)
+        return vit_fail_stored(VIT_STORED_CALIBRATION, path, "auroc", error);
+    if (json_array_size(fpr95) != VIT_OOD_COUNT)
+        return vit_fail_stored(VIT_STORED_CALIBRATION, path, "fpr95", error);
     for (vit_ood_score score = 0; score < VIT_OOD_COUNT; score++) {
         const json_t *a = json_array_get(auroc, score), *f = json_array_get(fpr95, score);
         c->figures[score] = (vit_ood_figures){json_is_number(a) ? json_number_value(a) : NAN,
@@ -188,17 +187,18 @@ vit_status vit_ood_read(vit_calibration *c, const json_t *ood, const char *path,
     if (!object || json_is_null(object)) return VIT_OK;
     vit_status status = vit_json_read(object, fields, VIT_COUNT(fields), path, error);
     if (status == VIT_OK && (c->ood_images == 0 || c->ood_images > IMAGES_LIMIT))
-        status = fail_value(path, "images", error);
+        status = vit_fail_stored(VIT_STORED_CALIBRATION, path, "images", error);
     c->chosen = (vit_ood_score)chosen;
     for (vit_ood_score score = 0; score < VIT_OOD_COUNT && status == VIT_OK; score++)
         status = read_scores(c, object, score, path, error);
-    if (status == VIT_OK && !c->ood[c->chosen]) status = fail_value(path, "chosen", error);
+    if (status == VIT_OK && !c->ood[c->chosen])
+        status = vit_fail_stored(VIT_STORED_CALIBRATION, path, "chosen", error);
     if (status == VIT_OK && !json_is_null(json_object_get(object, "outliers")))
         status = copy_text(&c->outliers, object, "outliers", path, error);
     if (status == VIT_OK) status = read_figures(c, object, path, error);
     if (status == VIT_OK)
         status = read_typical(c, json_object_get(object, "training"), path, error);
     if (status == VIT_OK && (!c->typical) != (!c->ood[VIT_OOD_KNN]))
-        status = fail_value(path, "training", error);
+        status = vit_fail_stored(VIT_STORED_CALIBRATION, path, "training", error);
     return status;
 }

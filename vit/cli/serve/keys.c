@@ -30,12 +30,13 @@ static bool is_of(const json_t *value, unsigned types) {
            ((types & SERVE_WHOLE) && json_is_integer(value)) ||
            ((types & SERVE_FLAG) && json_is_boolean(value)) ||
            ((types & SERVE_LIST) && is_list(value)) ||
-           ((types & SERVE_OBJECT) && json_is_object(value));
+           ((types & SERVE_OBJECT) && json_is_object(value)) ||
+           ((types & SERVE_NUMBER) && json_is_number(value));
 }
 
 static bool refuse_type(const serve_key *key, serve_reply *reply) {
-    static const char *const names[] = {"a text", "a whole number", "true or false", "a list",
-                                        "an object"};
+    static const char *const names[] = {"a text", "a whole number", "true or false",
+                                        "a list", "an object",      "a number"};
     vit_string text = {0};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (key->types & 1u << i)

@@ -14,6 +14,7 @@ enum {
     SERVE_FLAG = 4,
     SERVE_LIST = 8,
     SERVE_OBJECT = 16,
+    SERVE_NUMBER = 32, /* with a fraction, too */
     SERVE_PICTURE =
         SERVE_TEXT | SERVE_LIST | SERVE_OBJECT, /* or several: see vit/cli/serve/answer */
 };

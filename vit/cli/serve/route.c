@@ -50,6 +50,11 @@ static const serve_key explaining[] = {{"image", BODY, SERVE_PICTURE},
                                        {"steps", QUERY | BODY, SERVE_TEXT | SERVE_WHOLE},
                                        {"pixels", QUERY | BODY, SERVE_FLAG | SERVE_WHOLE},
                                        {NULL, 0, 0}};
+static const serve_key finding_defects[] = {{"image", BODY, SERVE_PICTURE},
+                                            {"bank", QUERY | BODY, SERVE_TEXT},
+                                            {"alpha", QUERY | BODY, SERVE_NUMBER},
+                                            {"png", QUERY | BODY, SERVE_FLAG},
+                                            {NULL, 0, 0}};
 static const serve_key searching[] = {
     {"model", QUERY, 0}, {"top", QUERY, 0}, {"text", QUERY, 0}, {NULL, 0, 0}};
 static const serve_key thumbnails[] = {{"row", QUERY, 0}, {NULL, 0, 0}};
@@ -85,6 +90,7 @@ const serve_route serve_routes[] = {
     {"GET, HEAD", "/search", serve_page, SERVE_OPEN, NULL},
     {"GET, HEAD", "/search.js", serve_page, SERVE_OPEN, NULL},
     {"POST", "/v1/explain", serve_explain, SERVE_BODY, explaining},
+    {"POST", "/v1/anomaly", serve_anomaly, SERVE_BODY, finding_defects},
     {"GET, HEAD", "/v1/teach", serve_teach_list, 0, NULL},
     {"POST", "/v1/teach", serve_teach_begin, SERVE_BODY, beginning},
     {"GET, HEAD", "/v1/teach/*", serve_teach_one, SERVE_TEACHING, NULL},

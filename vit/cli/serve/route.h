@@ -49,7 +49,7 @@ serve_handler serve_teach_do;
 serve_handler serve_health, serve_metrics_page;
 serve_handler serve_predictions, serve_hugging_face, serve_embeddings, serve_explain;
 serve_handler serve_immich_predict;
-serve_handler serve_search, serve_thumbnail;
+serve_handler serve_search, serve_thumbnail, serve_anomaly;
 serve_handler serve_ping, serve_torchserve_models, serve_torchserve_model;
 serve_handler serve_v1_models, serve_v1_model, serve_v1_predict;
 serve_handler serve_v2, serve_v2_live, serve_v2_ready, serve_v2_models, serve_v2_index;

@@ -7,6 +7,7 @@
 #include "vit/cli/serve/net/connections.h"
 #include "vit/cli/serve/net/guard.h"
 #include "vit/cli/serve/work/access_log.h"
+#include "vit/cli/serve/work/banks.h"
 #include "vit/cli/serve/work/gate.h"
 #include "vit/cli/serve/work/indexed.h"
 #include "vit/cli/serve/work/metrics.h"
@@ -33,6 +34,7 @@ typedef struct serve_server {
     size_t top;         /* classes of an answer, unless the request says how many */
     double timeout;     /* seconds for a request to arrive, and for its answer to be read */
     serve_indexed *index; /* of the pictures that are searched; NULL: none */
+    serve_banks banks;    /* of good pictures, for defects */
     serve_log log;
     double started;       /* vit_clock() */
     atomic_bool stopping; /* each answer closes its connection */

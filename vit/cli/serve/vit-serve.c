@@ -24,7 +24,7 @@ static const char *const logs[] = {"none", "text", "json", NULL};
 VIT_CHECK_ROWS(logs, SERVE_LOG_COUNT + 1);
 
 typedef struct settings {
-    vit_option_list models, hosts, origins, proxies;
+    vit_option_list models, banks, hosts, origins, proxies;
     vit_model_choice from; /* how models are opened */
     vit_coverage_choice sets;
     const char *host, *key_file, *index, *check;
@@ -55,6 +55,10 @@ static const vit_option options[] = {
     {VIT_OPTION(TEXT, "index", index, "INDEX"),
      .help = "an index of pictures, which vit-search build makes: it\n"
              "is searched at /search and /v1/search, as it is then"},
+    {VIT_OPTION(LIST, "bank", banks, "BANK"),
+     .help = "a bank of good pictures, which vit-anomaly build makes,\n"
+             "for defects at /v1/anomaly; NAME=BANK gives it a name\n"
+             "(default: the file's); may be given several times"},
     {.kind = VIT_OPTION_GROUP, .help = "Who may ask"},
     {VIT_OPTION(TEXT, "host", host, "ADDRESS"),
      .help = "the address to listen on; 0.0.0.0 is all of them\n"
@@ -246,9 +250,7 @@ static vit_status begin_teaching(serve_server *server, const settings *s, vit_er
 /* ---- the sandbox ---- */
 
 static void read_named(vit_sandbox *box, const char *text) {
-    const char *equals = strchr(text, '=');
-    const bool is_named = equals && vit_path_look(text) == VIT_PATH_NONE;
-    vit_sandbox_read_model(box, is_named ? equals + 1 : text);
+    vit_sandbox_read_model(box, serve_named_file(text));
 }
 
 static void read_pictures(const char *directory, void *box) {
@@ -282,6 +284,9 @@ static vit_status enter_sandbox(vit_sandbox *box, parts *p, const settings *s, v
     vit_free_model_list(&all);
     vit_sandbox_read_choice(box, &s->from);
     vit_sandbox_read(box, s->index, true);
+    for (size_t i = 0; i < p->server.banks.count; i++)
+        if (*p->server.banks.banks[i].info.model)
+            vit_sandbox_read_model(box, p->server.banks.banks[i].info.model);
     if (p->server.index) serve_indexed_directories(p->server.index, read_pictures, box);
     if (s->teach) write_own(box, p);
     if (s->keep_teachings && vit_path_look(s->keep_teachings) == VIT_PATH_NONE)
@@ -320,14 +325,21 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
                                        .context = server};
     const serve_queue_options aside = {
         .most = 1, .batch = 1, .timeout = s->timeout, .yields = true};
+    const serve_banks_options banks = {.named = &s->banks,
+                                       .models = &s->models,
+                                       .from = &s->from,
+                                       .threads = s->threads,
+                                       .cpu = vit_chosen_cpu()};
     set_limits(server, s);
     serve_guard_maps();
     status = serve_proxies_read(&server->proxies, &s->proxies, error);
     if (status == VIT_OK && s->index) status = serve_indexed_open(&server->index, s->index, error);
+    if (status == VIT_OK) status = serve_banks_open(&server->banks, &banks, error);
     if (status != VIT_OK) return status;
     if (s->key_file) status = serve_guard_load_keys(&server->guard, s->key_file, error);
     if (status == VIT_OK) status = enter_sandbox(&box, p, s, error);
     if (status == VIT_OK) status = serve_models_open(&server->models, &models, error);
+    if (status == VIT_OK) status = serve_banks_load(&server->banks, &banks, error);
     if (status == VIT_OK && s->teach) status = begin_teaching(server, s, error);
     if (status == VIT_OK) say_precisions(server, s);
     if (status == VIT_OK) status = name_parts(p, error);
@@ -354,6 +366,7 @@ static void end(parts *p) {
     serve_teachings_free(p->server.teachings, p->server.models);
     serve_models_free(p->server.models);
     serve_indexed_free(p->server.index);
+    serve_banks_free(&p->server.banks);
     serve_guard_free(&p->server.guard);
     serve_proxies_free(&p->server.proxies);
     serve_gate_destroy(&p->server.gate);

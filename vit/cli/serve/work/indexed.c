@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "vit/base/parallel.h"
+#include "vit/cli/serve/work/hidden.h"
 
 struct serve_indexed {
     char *path;
@@ -105,13 +106,6 @@ static vit_status refresh(serve_indexed *in, vit_error *error) {
     return VIT_OK;
 }
 
-/* Takes the directories of the file out of a message: clients are not told where it lies. */
-static void hide_directories(vit_error *error, const char *path) {
-    const size_t length = (size_t)(vit_path_last(path) - path);
-    for (char *at = error->message; length > 0 && (at = strstr(at, path));)
-        memmove(at, at + length, strlen(at + length) + 1);
-}
-
 vit_status serve_snapshot_take(serve_snapshot **out, serve_indexed *in, vit_error *error) {
     *out = NULL;
     pthread_mutex_lock(&in->lock);
@@ -121,7 +115,7 @@ vit_status serve_snapshot_take(serve_snapshot **out, serve_indexed *in, vit_erro
         in->current->users++;
     }
     pthread_mutex_unlock(&in->lock);
-    if (status != VIT_OK) hide_directories(error, in->path);
+    if (status != VIT_OK) serve_hide_directories(error, in->path);
     return status;
 }
 

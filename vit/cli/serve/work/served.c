@@ -7,6 +7,7 @@
 #include "vit/base/sys.h"
 #include "vit/cli/models/hub.h"
 #include "vit/cli/models/models.h"
+#include "vit/cli/serve/work/hidden.h"
 #include "vit/cli/serve/work/mapped.h"
 #include "vit/cli/serve/work/shipped.h"
 
@@ -55,6 +56,7 @@ static void open_words(serve_model *m, const char *path, const serve_models_opti
         m->words = NULL;
         vit_fail(&m->no_words, VIT_ERROR_MISMATCH, "its texts have other features than pictures");
     }
+    if (path) serve_hide_directories(&m->no_words, path);
 }
 
 /* Reads the model at that place of the list. */
