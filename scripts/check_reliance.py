@@ -9,6 +9,8 @@ usage: scripts/check-reliance mapie          1,000 random cases against MAPIE (L
        scripts/check-reliance drift [--runs N] [--logits DIR]
                                              the martingale of vit-serve: false alarms over runs of
                                              100,000 pictures, and how soon blurred ones are found
+       scripts/check-reliance labels         precision and recall of label issues, with 5 % of the
+                                             labels of CIFAR-10's test pictures turned
 
 The definitions are those of tests/fixtures/make_conformal.py, with which tests/reliance compares
 the library element by element. Needs NumPy, and for the first two a Python that has the other
@@ -16,6 +18,7 @@ program. Data: $VIT_DATA or data/. --logits: keeps NAME.npy of `vit-evaluate --l
 finds them.
 """
 import argparse
+import csv
 import gzip
 import os
 import pathlib
@@ -257,10 +260,63 @@ def drift(runs, folder):
               f"{max(delays)}; {sum(d < 0 for d in delays)} of 20 too early", flush=True)
 
 
+# ---- label issues ----
+
+def count_issues(title, path, name_to_row, turned):
+    with open(path, newline="") as file:
+        listed = {name_to_row(row) for row in csv.DictReader(file)}
+    right = len(listed & turned)
+    print(f"| {title} | {len(listed)} | {100 * right / max(1, len(listed)):.1f} % | "
+          f"{100 * right / len(turned):.1f} % |", flush=True)
+
+
+def turn(labels, classes, random):
+    """Labels of which 5 % are another class, at random; and the rows of these."""
+    rows = random.choice(len(labels), len(labels) // 20, replace=False)
+    labels = labels.copy()
+    labels[rows] = (labels[rows] + random.integers(1, classes, len(rows))) % classes
+    return labels, set(rows.tolist())
+
+
+def in_folders(title, images, labels, turned, work):
+    """A folder a class, and a head from `features` that answers each picture without itself."""
+    folder, head, issues = work / title, work / f"{title}.safetensors", work / f"{title}.csv"
+    for i, (image, label) in enumerate(zip(images, labels)):
+        (folder / str(label)).mkdir(parents=True, exist_ok=True)
+        (folder / str(label) / f"{i}.ppm").write_bytes(b"P6 32 32 255\n" + image.tobytes())
+    run = dict(check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run([BIN / "vit-train", "--data", folder, "--head", "ridge", "--init", "features",
+                    "--out", head], **run)
+    subprocess.run([BIN / "vit-evaluate", "--model", head, "--data", folder, "--label-issues",
+                    issues], **run)
+    count_issues(title, issues, lambda row: int(pathlib.Path(row["file"]).stem), turned)
+
+
+def labels():
+    path = sorted((DATA / "cifar10").glob("**/test_batch.bin*"))[0]
+    raw = gzip.open(path).read() if path.suffix == ".gz" else path.read_bytes()
+    rows = np.frombuffer(raw, np.uint8).reshape(-1, 3073)
+    images = np.ascontiguousarray(rows[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1))
+    random = np.random.default_rng(0)
+    print("| labels turned at random, 5 % | listed | precision | recall |\n|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as work:
+        work = pathlib.Path(work)
+        wrong, turned = turn(rows[:, 0].astype(np.int64), 10, random)
+        np.savez(work / "turned.npz", test_images=images, test_labels=wrong)
+        subprocess.run([BIN / "vit-evaluate", "--model", "cifar10", "--data", work / "turned.npz",
+                        "--label-issues", work / "issues.csv"], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        count_issues("cifar10", work / "issues.csv", lambda row: int(row["index"]), turned)
+        four = np.flatnonzero(np.isin(rows[:, 0], (0, 1, 2, 3)))[:480]
+        few, turned_few = turn(rows[four, 0].astype(np.int64), 4, random)
+        in_folders("480 in four folders", images[four], few, turned_few, work)
+        in_folders("ten folders", images, wrong, turned, work)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("mapie", "torchcp", "splits", "drift"))
+    parser.add_argument("what", choices=("mapie", "torchcp", "splits", "drift", "labels"))
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--splits", type=int, default=200)
     parser.add_argument("--runs", type=int, default=1000)
@@ -270,6 +326,8 @@ def main():
         return mapie(o.cases)
     if o.what == "torchcp":
         return torchcp(o.cases)
+    if o.what == "labels":
+        return labels()
     with tempfile.TemporaryDirectory() as folder:
         where = pathlib.Path(o.logits or folder)
         return drift(o.runs, where) if o.what == "drift" else splits(o.splits, where)

@@ -149,6 +149,7 @@ static vit_status measure_all(gathering *g, const vit_typical *typical, int thre
 typedef struct training {
     vit_typical_sample sample;
     const gathering *besides; /* pictures that are left out, if they are in the training, too */
+    size_t left_out;
 } training;
 
 static void gather_training(const vit_embedded_picture *picture, void *user) {
@@ -157,7 +158,10 @@ static void gather_training(const vit_embedded_picture *picture, void *user) {
     const size_t size = g->width * sizeof *g->features;
     for (size_t i = 0; i < g->count; i++) {
         const float *other = g->features + i * g->width;
-        if (other[0] == picture->features[0] && memcmp(other, picture->features, size) == 0) return;
+        if (other[0] != picture->features[0] || memcmp(other, picture->features, size) != 0)
+            continue;
+        t->left_out++;
+        return;
     }
     vit_typical_add(&t->sample, picture->features, picture->class_number);
 }
@@ -171,6 +175,11 @@ static vit_status learn_typical(vit_calibration *c, const vit_model *model,
     training t = {.sample = {.width = besides->width, .error = error}, .besides = besides};
     if (besides->count > 0) choice.split = VIT_SPLIT_TRAIN;
     vit_status status = vit_embed_data(model, &choice, gather_training, &t, &about, error);
+    if (status == VIT_OK && t.left_out > 0 && t.sample.count < 2)
+        status = vit_fail(error, VIT_ERROR_ARGUMENT,
+                          "%s: its %zu training pictures are calibration pictures, too, and are "
+                          "left out: name the data that the model was trained on",
+                          about.data, t.left_out);
     if (status == VIT_OK) status = vit_typical_new(&c->typical, &t.sample, about.data, error);
     vit_typical_sample_free(&t.sample);
     return status;
