@@ -147,6 +147,7 @@ def loaded(s, model, answer):
     size = struct.unpack("<Q", model[:8])[0]
     header = json.loads(model[8:8 + size])
     header["__metadata__"]["vit.labels"] = '["dark", "dark"]'
+    del header["__metadata__"]["vit.sha256"]
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     status, said = asked(s, "POST", f"/v1/teach/{other}/load",
