@@ -67,7 +67,7 @@ def main():
                 continue
             source = pathlib.Path(name).read_text().splitlines()
             for number, times in sorted(lines[name].items()):
-                if left_out.search(source[number - 1]):
+                if number > len(source) or left_out.search(source[number - 1]):
                     continue
                 branches = ways[name].get(number, [])
                 total[0] += 1
