@@ -636,7 +636,7 @@ coverage-tests:
 	  WATCH_FLAGS='-O0 --coverage' programs build/coverage/share/vit/models \
 	  build/coverage/examples/draw_digit \
 	  $(patsubst %.c,build/coverage/%,$(wildcard $(COVERED_TESTS:%=tests/*/%.c)))
-	BUILD=build/coverage UNBOXED=yes TEST_SECONDS=300 tests/run $(sort $(COVERED_TESTS))
+	BUILD=build/coverage UNBOXED=yes TEST_SECONDS=300 MUTATIONS=500 tests/run $(sort $(COVERED_TESTS))
 	scripts/coverage.py build/coverage tests/coverage.txt $(WATCH)
 
 # Kernels read no input, and checked by clang they take half an hour to compile: make asan has them.

@@ -64,26 +64,6 @@ static size_t give_inputs(const target *t, const char *directory) {
     return count;
 }
 
-static void test_target(void **state) {
-    const target *t = *state;
-    char directory[100];
-    int status;
-    snprintf(directory, sizeof directory, "tests/corpus/%s", t->name);
-    if (vit_path_look(directory) != VIT_PATH_DIRECTORY) return; /* nothing failed yet */
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}; /* by cmocka */
-        for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) signal(caught[i], SIG_DFL);
-        alarm(120);
-        const bool given = give_inputs(t, directory) > 0;
-        if (__gcov_dump) __gcov_dump(); /* make coverage: _exit does not */
-        _exit(given ? 0 : 2);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) fail_msg("status %d", status);
-}
-
 /* Every directory of the corpus is a target's. */
 static void test_names(void **state) {
     char **names, path[100];
@@ -154,6 +134,28 @@ static size_t give_mutations(const target *t, const char *directory, size_t coun
     }
     vit_free(names);
     return count;
+}
+
+static void test_target(void **state) {
+    const target *t = *state;
+    char directory[100];
+    int status;
+    snprintf(directory, sizeof directory, "tests/corpus/%s", t->name);
+    if (vit_path_look(directory) != VIT_PATH_DIRECTORY) return; /* nothing failed yet */
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}; /* by cmocka */
+        for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) signal(caught[i], SIG_DFL);
+        alarm(120);
+        const char *more = getenv("MUTATIONS"); /* so many besides: make coverage */
+        const bool given = give_inputs(t, directory) > 0 &&
+                           (!more || give_mutations(t, directory, strtoul(more, NULL, 10), 1) > 0);
+        if (__gcov_dump) __gcov_dump(); /* make coverage: _exit does not */
+        _exit(given ? 0 : 2);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) fail_msg("status %d", status);
 }
 
 /* With TARGET its inputs are given in this process; with TARGET COUNT SEED mutations of them. */

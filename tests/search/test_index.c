@@ -361,20 +361,27 @@ static void test_names(void **state) {
 /* Names that are not there at all, and those behind rows that are taken out. */
 static void test_no_names(void **state) {
     vit_bytes file;
-    const uint64_t gone[] = {1}, without = 640; /* bytes of entries and vectors */
+    const uint64_t gone[] = {3, 1}, without = 640; /* bytes of entries and vectors */
     make_small(&file);
     memcpy(file.data + 128 + 8, &without, sizeof without);
     seal(file.data + 128);
     refuse("bad", file.data, 128 + HEAD + without, "at byte 128 is too small for what it has");
     vit_free(file.data);
     vit_index_writer *w = open_writer("both");
-    put_rows(w, 0, 4, gone, 1);
-    put_rows(w, 4, SMALL, NULL, 0);
+    put_rows(w, 0, 4, NULL, 0);
+    put_rows(w, 4, SMALL, gone, 2);
     vit_index_writer_close(w);
+    vit_index *index = open_index("both");
+    assert_int_equal(vit_index_pictures(index), SMALL - 2);
+    vit_index_free(index);
     assert_int_equal(vit_read_file(&file, "both", 1 << 20, NULL), VIT_OK);
+    const size_t second = 896, out = HEAD + 64 + 256; /* its entries, its vectors */
     uint64_t size;
-    memcpy(&size, file.data + 128 + 8, sizeof size);
-    refuse_changed(&file, 128, HEAD + (size_t)size - 1, "x", 1, "byte 128 is too small for what");
+    memcpy(&size, file.data + second + 8, sizeof size);
+    const size_t last = HEAD + (size_t)size - 1;
+    refuse_changed(&file, second, last, "x", 1, "byte 896 is too small for what it has");
+    refuse_number(&file, second, out, SMALL, "byte 896 takes out a row that is not there");
+    refuse_number(&file, second, out + 8, SMALL, "byte 896 takes out a row that is not there");
     vit_free(file.data);
 }
 
