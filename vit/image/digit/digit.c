@@ -159,3 +159,5 @@ vit_status vit_image_digit(vit_image *out, const vit_image *in, const vit_kernel
     vit_image_free(&grey);
     return status;
 }
+
+const vit_digit_finder vit_digits_by_ink = {vit_image_digit};

@@ -2,9 +2,7 @@
 #ifndef VIT_IMAGE_DIGIT_DIGIT_H
 #define VIT_IMAGE_DIGIT_DIGIT_H
 
-#include "vit/image/image.h"
-
-enum { VIT_DIGIT_SIZE = 28 };
+#include "vit/image/digits.h"
 
 /* *out = the digit of a picture of any size, white on black, 28 x 28, grey: found on its
  * background, without shadows, ruled lines and specks, fitted into 20 x 20 with its aspect ratio

@@ -1,7 +1,8 @@
 #include "vit/image/prepare/preprocess.h"
+#include "vit/base/guests.h"
 #include "vit/base/sys.h"
 #include "vit/image/codec/decode.h"
-#include "vit/image/digit/digit.h"
+#include "vit/image/digits.h"
 
 #include <math.h>
 
@@ -10,6 +11,20 @@ static size_t round_half_even(double x) {
     const double floor_x = floor(x), rest = x - floor_x;
     const size_t low = (size_t)floor_x;
     return rest > 0.5 || (rest == 0.5 && low % 2 == 1) ? low + 1 : low;
+}
+
+/* The digit on a picture. Without the guest a picture of that size has to be one already. */
+static vit_status find_digit(vit_image *out, const vit_image *in, const vit_kernels *kernels,
+                             vit_error *error) {
+    char guest[VIT_GUEST_TEXT];
+    if (vit_digit_finders) return vit_digit_finders->find(out, in, kernels, error);
+    if (in->width == VIT_DIGIT_SIZE && in->height == VIT_DIGIT_SIZE)
+        return vit_image_convert(out, in, 1, error);
+    *out = (vit_image){0};
+    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                    "the picture has %zu x %zu pixels, and the model takes digits of %d x %d%s",
+                    in->width, in->height, VIT_DIGIT_SIZE, VIT_DIGIT_SIZE,
+                    vit_guests_for(guest, "vit_digit_finders"));
 }
 
 /* The size that a RESIZE gives this picture. */
@@ -83,7 +98,7 @@ static vit_status apply(vit_image *out, const vit_image *in, const vit_operation
     case VIT_OP_COMPOSITE:
         return vit_image_composite(out, in, op->background, error);
     case VIT_OP_DIGIT:
-        return vit_image_digit(out, in, kernels, error);
+        return find_digit(out, in, kernels, error);
     case VIT_OP_NORMALIZE:
         break;
     }

@@ -1,5 +1,5 @@
 #include "vit/base/size.h"
-#include "vit/image/digit/digit.h"
+#include "vit/image/digits.h"
 #include "vit/image/prepare/preprocess.h"
 
 #include <math.h>
