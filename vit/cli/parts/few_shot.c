@@ -51,6 +51,11 @@ static void add_suspects(vit_string *t, const vit_few_shot *teaching,
         vit_string_add_visible(t, vit_few_shot_class(teaching, s->answer), 0);
         vit_string_add(t, " (%s %%)\n", percent(number, s->probability));
     }
+    if (l->suspects == VIT_SUSPECTS)
+        vit_string_add(t,
+                       "  the first %d; all of them: vit-evaluate --model MODEL --data DATA "
+                       "--label-issues issues.csv (of data with parts DATA/train)\n",
+                       VIT_SUSPECTS);
 }
 
 /* The table of copies: all pairs among the pictures that the head was computed from. */
