@@ -25,18 +25,20 @@ PROGRAMS = ROOT / os.environ.get("BUILD", "build") / "bin"
 
 
 USE_OF_THE_TEST_SET = """\
-The recipe of `mnist` is the best of three that were each measured on the test set once, \
-so that its figure is a little
-too high. Those of `fashion`, `cifar10` and `features` are each from one run. The \
+The recipe of `mnist-cct` is the best of three that were each measured on the test set once, \
+so that its figure is a
+little too high. Those of `fashion`, `cifar10` and `features` are each from one run. The \
 seed of `lecture` was chosen by its
 validation accuracy; its card has the mean and the deviation of three. \
-`mnist-plain` is one run; its validation accuracy
-is 99.38 %.
+`mnist` is one seed of two recipes, each
+measured on the test set once: with `mnist-cct` as its teacher, 99.46 % of the validation pictures; \
+without one 99.38
+and 99.49 % of the test set.
 """
 
 
-def run(program, *options):
-    return subprocess.run([PROGRAMS / program, *options], cwd=ROOT, check=True, text=True,
+def run(program, *options, check=True):
+    return subprocess.run([PROGRAMS / program, *options], cwd=ROOT, check=check, text=True,
                           stdout=subprocess.PIPE).stdout
 
 
@@ -72,7 +74,7 @@ def main():
         sys.exit("evaluate: run make first")
     rows, files = [], {}
     listed = [json.loads(line) for line in
-              run("vit-classify", "--list", "--json").splitlines()]
+              run("vit-classify", "--list", "--json", check=False).splitlines()]
     architectures = {model["name"]: model["architecture"] for model in listed}
     for path in sorted((ROOT / "models").glob("*.safetensors")):
         name, model = path.stem, str(path.relative_to(ROOT))
@@ -91,7 +93,7 @@ def main():
         "Written by `scripts/evaluate`, as is the last part of each model's card, which has every "
         "class and how often", "answers of a probability were right.", "",
         *USE_OF_THE_TEST_SET.splitlines(), "",
-        f"Machine: {machine()}. Program: {run('vit-evaluate', '--version').strip()}.", "",
+        f"Machine: {machine()}. Program: {run('vit-evaluate', '--version').splitlines()[0]}.", "",
         "| model | architecture | test set | right (top-1) | among the five likeliest (top-5) | "
         "loss: mean "
         "cross-entropy | expected calibration error, 15 bins | Brier score | answers below the "

@@ -176,8 +176,12 @@ static const struct check {
     compute *compute;
     bool trains;
 } checks[] = {
-    {"answers", "mnist", compute_answers, false},   {"answers", "fashion", compute_answers, false},
-    {"answers", "cifar10", compute_answers, false}, {"training", "lecture", compute_training, true},
+    {"answers", "mnist", compute_answers, false},
+    {"answers", "mnist-cct", compute_answers, false},
+    {"answers", "lecture", compute_answers, false},
+    {"answers", "fashion", compute_answers, false},
+    {"answers", "cifar10", compute_answers, false},
+    {"training", "lecture", compute_training, true},
     {"training", "mnist", compute_training, true},
 };
 
