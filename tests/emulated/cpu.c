@@ -13,3 +13,7 @@ bool vit_cpu_has_vnni(vit_cpu cpu) {
     const char *value = getenv("VIT_EMULATED");
     return cpu >= VIT_CPU_AVX512 && !(value && strcmp(value, "no-vnni") == 0);
 }
+
+bool vit_cpu_has_sha(void) {
+    return false;
+}
