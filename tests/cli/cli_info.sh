@@ -29,7 +29,7 @@ run 1 '"type": "I64", "shape": [3]}' "" vit-info --tensors --json "$fixtures/wei
 run 1 "" "asks for posix.system" vit-info "$fixtures/weights/runs.pth"
 
 check "of several sets the names, not their checksums" \
-    sh -c "vit-info '$tree/models/mnist.safetensors' >shipped && grep -q mnist+digits shipped &&
+    sh -c "vit-info '$tree/models/mnist-cct.safetensors' >shipped && grep -q mnist+digits shipped &&
         ! grep -q sha256 shipped"
 check "and the confidence threshold" \
     grep -q '^  probabilities softmax(logits / 0[.][0-9]*), below [0-9.]* % an ans' shipped

@@ -55,7 +55,7 @@ vit-explain --method attention --out heads.npy "$picture" >out 2>&1
 vit-explain --method attention --head 3 --out head.npy "$picture" >>out 2>&1
 vit-explain --method attention --head mean --query 1,2 --layer 0 --out mean.npy \
     "$picture" >>out 2>&1
-check "arrays of heads" holds 'load("heads.npy").shape == (4, 7, 7)'
+check "arrays of heads" holds 'load("heads.npy").shape == (6, 7, 7)'
 check "one head" holds \
     '(load("heads.npy")[3] == load("head.npy")).all() and load("head.npy").dtype == np.float32'
 check "a patch's query" holds \
@@ -71,7 +71,7 @@ check "an unknown class" explains 2 '--class "12" is neither' --class 12 --json 
 check "a patch that is none" \
     explains 2 '7 x 7 patches' --query 7,0 --method rollout --json "$picture"
 check "a layer that is none" explains \
-    1 'the network has 4, numbered from 0' --layer 4 --method attention --json "$picture"
+    1 'the network has 6, numbered from 0' --layer 6 --method attention --json "$picture"
 check "a picture that is none" explains 1 'absent.png' --out x.png absent.png
 check "a table has no picture" explains \
     1 'a table has no picture' --method lens --out x.png "$picture"

@@ -13,7 +13,7 @@ static vit_session *session;
 
 static int open_model(void **unused) {
     vit_error error;
-    if (vit_model_load(&model, "models/mnist.safetensors", &error) != VIT_OK ||
+    if (vit_model_load(&model, "models/mnist-cct.safetensors", &error) != VIT_OK ||
         vit_session_new(&session, model, &(vit_session_options){.threads = 2}, &error) != VIT_OK)
         fail_msg("%s", error.message);
     return 0;
@@ -115,7 +115,7 @@ static void check_answers(vit_precision opened, vit_precision computed, const fl
     const bool bf16 = computed == VIT_PRECISION_BF16;
     const vit_session_options choice = {
         .threads = 2, .precision = computed, .cpu = bf16 ? check_bf16_cpu() : NULL};
-    if (vit_model_load_with(&m, "models/mnist.safetensors", &opening, &error) != VIT_OK ||
+    if (vit_model_load_with(&m, "models/mnist-cct.safetensors", &opening, &error) != VIT_OK ||
         vit_session_new(&s, m, &choice, &error) != VIT_OK)
         fail_msg("%s", error.message);
     for (size_t i = 0; i < PICTURES; i++) vit_draw_digit(digits[i], i, 1);
