@@ -4,6 +4,22 @@
 #include "vit/base/guests.h"
 #include "vit/base/sys.h"
 
+#include <string.h>
+
+/* All files below `root` as the test part, of the one class "picture". */
+static vit_status scan_unlabelled(vit_tree *out, const char *root, vit_error *error) {
+    static const char class[] = "picture";
+    const size_t length = strlen(root);
+    *out = (vit_tree){.class_count = 1, .classes = vit_alloc(1, sizeof(char *) + sizeof class)};
+    if (!out->classes) return vit_fail_memory(error, "classes", sizeof class);
+    out->classes[0] = memcpy(out->classes + 1, class, sizeof class);
+    const vit_status status =
+        vit_tree_walk(&out->test, root, length + (length > 0 && root[length - 1] != '/'), error);
+    for (size_t i = 0; i < out->test.count; i++) out->test.files[i].class = out->classes[0];
+    if (status != VIT_OK || out->test.count > 0) return status;
+    return vit_fail(error, VIT_ERROR_FORMAT, "%s: no picture lies in this folder", root);
+}
+
 static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
                               const vit_dataset_options *options, vit_error *error) {
     vit_tree tree;
@@ -17,7 +33,7 @@ static vit_status read_folder(vit_dataset *out, const vit_listing *directory,
                                                                      options->tag_branch, &tables,
                                                                      options->threads, error)
                         : vit_tree_is_unlabelled(options)
-                            ? vit_tree_scan_unlabelled(&tree, directory->path, error)
+                            ? scan_unlabelled(&tree, directory->path, error)
                             : vit_tree_scan(&tree, directory->path, parts, &tables, error);
     if (status == VIT_OK) status = vit_tree_open(out, &tree, directory->path, options, error);
     if (status != VIT_OK && tree.no_table) {

@@ -548,19 +548,6 @@ vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts,
     return status;
 }
 
-vit_status vit_tree_scan_unlabelled(vit_tree *out, const char *root, vit_error *error) {
-    static const char class[] = "picture";
-    const size_t length = strlen(root);
-    *out = (vit_tree){.class_count = 1, .classes = vit_alloc(1, sizeof(char *) + sizeof class)};
-    if (!out->classes) return vit_fail_memory(error, "classes", sizeof class);
-    out->classes[0] = memcpy(out->classes + 1, class, sizeof class);
-    const vit_status status =
-        vit_tree_walk(&out->test, root, length + (length > 0 && root[length - 1] != '/'), error);
-    for (size_t i = 0; i < out->test.count; i++) out->test.files[i].class = out->classes[0];
-    if (status != VIT_OK || out->test.count > 0) return status;
-    return vit_fail(error, VIT_ERROR_FORMAT, "%s: no picture lies in this folder", root);
-}
-
 static int compare_files(const void *a, const void *b) {
     const vit_tree_file *x = a, *y = b;
     return (x->position > y->position) - (x->position < y->position);

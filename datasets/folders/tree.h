@@ -87,9 +87,6 @@ static inline bool vit_tree_is_unlabelled(const vit_dataset_options *options) {
     return options->class_column && !*options->class_column;
 }
 
-/* All files below `root` as the test part, of the one class "picture". */
-vit_status vit_tree_scan_unlabelled(vit_tree *out, const char *root, vit_error *error);
-
 /* Adds every file in a folder and the folders inside it; name: as in vit_tree_file. */
 vit_status vit_tree_walk(vit_tree_part *part, const char *directory, size_t name, vit_error *error);
 
