@@ -548,26 +548,6 @@ vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts,
     return status;
 }
 
-static int compare_files(const void *a, const void *b) {
-    const vit_tree_file *x = a, *y = b;
-    return (x->position > y->position) - (x->position < y->position);
-}
-
-vit_status vit_tree_test_all(vit_tree *tree, vit_error *error) {
-    vit_tree_part *train = &tree->train, *test = &tree->test;
-    const size_t count = train->count + test->count;
-    vit_tree_file *files = vit_alloc(count, sizeof *files);
-    if (!files) return vit_fail_memory(error, "a list of files", count * sizeof *files);
-    for (size_t i = 0; i < count; i++)
-        files[i] = i < train->count ? train->files[i] : test->files[i - train->count];
-    qsort(files, count, sizeof *files, compare_files);
-    vit_free(train->files);
-    vit_free(test->files);
-    *train = (vit_tree_part){0};
-    *test = (vit_tree_part){.files = files, .count = count, .capacity = count};
-    return VIT_OK;
-}
-
 vit_status vit_tree_list_classes(vit_texts *t, const vit_tree_part *part, vit_error *error) {
     size_t count = 0;
     for (size_t i = 0; i < part->count; i++)

@@ -109,9 +109,6 @@ vit_status vit_tree_share_out(vit_tree *tree, vit_error *error);
 vit_status vit_tree_scan(vit_tree *out, const char *root, unsigned parts,
                          const vit_table_options *options, vit_error *error);
 
-/* Moves all training files to the test part, in their original order. Errors: MEMORY. */
-vit_status vit_tree_test_all(vit_tree *tree, vit_error *error);
-
 /* *t = the classes of each file: one, if it is of a folder. */
 vit_status vit_tree_list_classes(vit_texts *t, const vit_tree_part *part, vit_error *error);
 

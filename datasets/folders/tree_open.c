@@ -418,12 +418,33 @@ static bool was_trained_on(const vit_dataset_options *o, const vit_tree_part *pa
     return strstr(o->trained_on, checksum) != NULL;
 }
 
+static int by_position(const void *a, const void *b) {
+    const vit_tree_file *x = a, *y = b;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+/* Moves all training files to the test part, in their original order. */
+static vit_status test_all(vit_tree *tree, vit_error *error) {
+    vit_tree_part *train = &tree->train, *test = &tree->test;
+    const size_t count = train->count + test->count;
+    vit_tree_file *files = vit_alloc(count, sizeof *files);
+    if (!files) return vit_fail_memory(error, "a list of files", count * sizeof *files);
+    for (size_t i = 0; i < count; i++)
+        files[i] = i < train->count ? train->files[i] : test->files[i - train->count];
+    qsort(files, count, sizeof *files, by_position);
+    vit_free(train->files);
+    vit_free(test->files);
+    *train = (vit_tree_part){0};
+    *test = (vit_tree_part){.files = files, .count = count, .capacity = count};
+    return VIT_OK;
+}
+
 /* Chooses which pictures of a folder without parts are the test, if only that is read. */
 static vit_status choose_test(vit_dataset *out, vit_tree *tree, const vit_dataset_options *o,
                               vit_error *error) {
     if (o->trained_on && !was_trained_on(o, &tree->train)) {
         out->test_is = all_of_it;
-        return vit_tree_test_all(tree, error);
+        return test_all(tree, error);
     }
     if (o->trained_on) out->test_is = its_share;
     vit_tree_part_free(&tree->train);
