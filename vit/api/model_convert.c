@@ -248,8 +248,7 @@ static vit_status load(conversion *c, vit_error *error) {
     vit_opened opened;
     bool in_words = false;
     vit_status status = vit_opened_new(&opened, o->in, error);
-    if (status == VIT_OK)
-        status = vit_prompt_head_new(&words, &in_words, &opened, &labels, error);
+    if (status == VIT_OK) status = vit_prompt_head_new(&words, &in_words, &opened, &labels, error);
     if (status == VIT_OK)
         status = vit_model_file_read(&c->model, &opened,
                                      &(vit_wanted){.config = o->config,

@@ -9,7 +9,7 @@
 #include "vit/weights/file/rounded.h"
 #include <string.h>
 
-#define NAME_SIZE 96
+enum { NAME_SIZE = 96, VALUES = 11 }; /* bytes of a tensor's name; of the metadata */
 
 /* ---- tensors of a table ---- */
 
@@ -411,8 +411,6 @@ vit_status vit_tensors_encode(vit_tensor *tensors, size_t count, vit_dtype dtype
     }
     return VIT_OK;
 }
-
-enum { VALUES = 11 };
 
 /* Writes tensors; if the last of the metadata is the file's checksum, it is computed here. */
 static vit_status write_tensors(const char *path, const vit_tensor *tensors, size_t count,

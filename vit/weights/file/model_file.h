@@ -33,8 +33,8 @@ typedef struct vit_model_file {
     bool has_checksum; /* vit.sha256 is written, and was right in a file that was read; those with a
                           backbone always have it */
     char *backbone;    /* JSON, what vit_backbone_refer makes: of the tensors the head's alone are
-                          written, the others are that file's; NULL: all are written. Of a model that
-                          was read it is NULL */
+                          written, the others are that file's; NULL: all are written. Of a model
+                          that was read it is NULL */
     /* Of published models that write texts; not written: */
     struct vit_tokenizer *tokenizer; /* in place of the vocabularies; or NULL */
     size_t tokens;                   /* that it has */
