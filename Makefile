@@ -5,8 +5,7 @@
 # make analyse  cppcheck and clang-tidy, where they are installed
 # make debug    the tests in a build that finds reads of memory never set or given back
 # make asan     the tests under AddressSanitizer and UndefinedBehaviorSanitizer
-# make tsan     the tests of threads, server and training under ThreadSanitizer, or TESTED="test_x
-#               y.sh"
+# make tsan     the tests of threads, server and training under ThreadSanitizer, or TESTED=test_x
 # make coverage lines and branches that the tests reach in the folders of tests/coverage.txt, and
 #               whether they are enough; WATCH=vit/image: of one of them
 # make fuzz     the fuzz targets of tests/fuzz: build/fuzz (clang); TARGET=numpy: one of them
