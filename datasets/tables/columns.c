@@ -141,11 +141,24 @@ static vit_status refuse_numbers(const vit_cells *c, size_t column, vit_error *e
                     c->path, c->columns[column], c->columns[column]);
 }
 
+/* As a column split says it. */
+static const char *name_of(vit_tree_kind kind) {
+    switch (kind) {
+    case VIT_TREE_VAL:
+        return "val";
+    case VIT_TREE_TEST:
+        return "test";
+    case VIT_TREE_TRAIN:
+    case VIT_TREE_KINDS:
+        break;
+    }
+    return "train";
+}
+
 static vit_status refuse_mark(const vit_cells *c, size_t column, vit_error *error) {
     const char *name = c->columns[column];
     bool several;
-    const vit_tree_kind kind = vit_tree_kind_within(&several, name);
-    const char *yes = kind == VIT_TREE_VAL ? "val" : kind == VIT_TREE_TEST ? "test" : "train";
+    const char *yes = name_of(vit_tree_kind_within(&several, name));
     return vit_fail(error, VIT_ERROR_FORMAT,
                     "%s: column %s says a part by yes and no, which is not read: write train, val "
                     "and test into a column split (in pandas: t['split'] = t['%s'].map({1: '%s', "
@@ -155,15 +168,14 @@ static vit_status refuse_mark(const vit_cells *c, size_t column, vit_error *erro
 
 /* Whether all values of a column are names of parts, and training is not the only one. */
 static bool says_parts(const vit_cells *c, size_t column) {
-    bool trains = false, others = false;
+    size_t found[VIT_TREE_KINDS] = {0};
     for (size_t i = 0; i < c->row_count; i++) {
         const char *value = vit_cell(c, i, column);
         const vit_tree_kind kind = value ? vit_split_kind(value, false) : VIT_TREE_KINDS;
         if (kind == VIT_TREE_KINDS) return false;
-        trains = trains || kind == VIT_TREE_TRAIN;
-        others = others || kind != VIT_TREE_TRAIN;
+        found[kind]++;
     }
-    return trains && others;
+    return found[VIT_TREE_TRAIN] > 0 && found[VIT_TREE_TRAIN] < c->row_count;
 }
 
 /* The column that says the parts, by its name, else by its values; column_count: none. */

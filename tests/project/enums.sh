@@ -110,7 +110,8 @@ VIT_SCORING_NONE vit/cli/photos/sort.c whether there are numbers instead of clas
 VIT_SCORING_NONE vit/cli/photos/write_tags.c the same
 VIT_REPORT_DONE vit/train/watch.c whether it is over
 VIT_PREPARE_UNKNOWN * whether it is known
-VIT_PREPARE_SHORTER vit/weights/configs/hugging_face.c the one that needs a crop
+VIT_PREPARE_SHORTER vit/weights/configs/hf_processor.c the one that needs a crop
+VIT_PAIR_SIGLIP vit/weights/configs/hugging_face.c whose text encoder is not causal
 VIT_PREPARE_STRETCH vit/weights/configs/pictures.c the one whose resize can be the end
 LIST
 }
