@@ -67,7 +67,7 @@ json "pictures are counted by class" semicolons.json \
 for data in columns lists; do
     check "$data: the same figures" same_figures semicolons.json $data.json
 done
-run 0 "mean average precision" "classes: column labels of metadata.jsonl" \
+run 0 "mean average precision" "classes: column labels (lists) of metadata.jsonl" \
     vit-evaluate --model a --data lists
 run 1 "" "any number of classes a picture: --report" \
     vit-evaluate --model a --data lists --confusion
