@@ -187,7 +187,7 @@ static void test_refused(void **state) {
         {"trocr_base", "vocab.json", NULL, NULL, VIT_ERROR_IO, "holds no tokenizer"},
         {"trocr_small", "sentencepiece.bpe.model", NULL, NULL, VIT_ERROR_IO, "tokenizer.json"},
         {"trocr_base", "added_tokens.json", NULL, "{\"far\": 330}", VIT_ERROR_MISMATCH,
-         "tokens up to id 330, the network ids up to 329"},
+         "tokens up to id 330, the network of texts ids up to 329"},
         {"trocr_base", "vocab.json", NULL, "{\"a\": 0}", VIT_ERROR_MISMATCH,
          "no token of id 2, with which texts end"},
         {"trocr_base", "config.json", "\"trocr\"", "\"bert\"", VIT_ERROR_UNSUPPORTED,
