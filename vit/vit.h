@@ -113,8 +113,8 @@ typedef struct vit_model_info {
     const char *config;        /* the architecture, JSON */
     const char *preprocessing; /* the operations that make the input of a picture, in order, JSON */
     const char *recipe;        /* how it was trained, or where it comes from, JSON; or "{}" */
-    double temperature; /* its probabilities are softmax(logits / temperature); fitted on pictures
-                           held back from training; 1 where the model has none */
+    double temperature;        /* its probabilities are softmax(logits / temperature); fitted on the
+                                  validation set; 1 where the model has none */
     double threshold; /* answers with a lower probability are below the confidence threshold: one in
                          a hundred of the validation pictures got such an answer. 0 where the model
                          has none */
@@ -420,8 +420,7 @@ typedef struct vit_evaluation {
     /* How the data's classes were found among the model's: by "name"; by "number", an index of the
      * model's classes; in "order", where the model's classes have no names. NULL: texts. */
     const char *matched_by;
-    size_t
-        unknown_images; /* pictures of classes that the model does not know: in no other figure */
+    size_t unknown_images; /* of classes that the model does not know: in no other figure */
     size_t unknown_classes;
     vit_unknown_class *unknown; /* [unknown_classes] */
 } vit_evaluation;
@@ -484,8 +483,7 @@ typedef bool vit_callback(const vit_event *event, void *user);
 typedef struct vit_train_options {
     const char *data; /* a directory, FILE.npz, or a known name: "mnist", ... (docs/data.md) */
     const vit_arrays *arrays; /* in place of it; `data` is then a title, or NULL */
-    const char
-        *class_column; /* of a table: that of its classes; NULL: by its name (docs/data.md) */
+    const char *class_column; /* of a table; NULL: chosen by its name (docs/data.md) */
     /* tables of pictures (docs/data.md, "Corrections"): those that are left out, and those that
      * have another class than the data say; or NULL. The pictures of the data must be in files */
     const char *exclude, *relabel;
@@ -535,10 +533,10 @@ typedef struct vit_train_options {
                       their weights; 0: the preset's */
     double layer_decay; /* X: block i, from 0, learns at rate lr X^(depth - i), and what comes
                            before the blocks at lr X^(depth + 1); 0: the preset's (1) */
-    const char *
-        teacher; /* a model to learn from (distillation), or FILE.npy with its logits; NULL: none */
-    /* training pictures to hold back: how many, or below 1 their share. Not given: the preset's, or
-     * a tenth of them but 1,000 at most. The temperature is fitted on them */
+    /* knowledge distillation: a model, or FILE.npy with its logits; or NULL */
+    const char *teacher;
+    /* the validation set: how many training pictures, or below 1 their share. Not given: the
+     * preset's, or a tenth of them but 1,000 at most. The temperature is fitted on them */
     vit_optional val;
     bool empty_classes;      /* allow classes without a training picture */
     bool splits_are_classes; /* allow classes called train, val or test, or with such folders */

@@ -6,9 +6,8 @@
 
 /* What the caller says of tables of pictures and classes. */
 typedef struct vit_table_options {
-    bool multi_label; /* a picture has any number of classes */
-    const char
-        *class_column; /* the column that names the classes; NULL: chosen (../tables/columns.h) */
+    bool multi_label;         /* a picture has any number of classes */
+    const char *class_column; /* that names the classes; NULL: chosen (../tables/columns.h) */
 } vit_table_options;
 
 typedef struct vit_tree_file {
