@@ -3,11 +3,7 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
-
-const char *serve_named_file(const char *value) {
-    const char *equals = strchr(value, '=');
-    return equals && vit_path_look(value) == VIT_PATH_NONE ? equals + 1 : value;
-}
+#include "vit/cli/serve/work/served.h"
 
 /* NAME of NAME=FILE; of FILE its name without folders and ending. */
 static vit_status name_bank(serve_bank *b, const char *value, vit_error *error) {

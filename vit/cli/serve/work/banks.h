@@ -39,7 +39,4 @@ void serve_banks_free(serve_banks *banks);
 /* name "": the first. NULL: there is none. */
 const serve_bank *serve_banks_find(const serve_banks *banks, const char *name);
 
-/* The file of a value NAME=FILE or FILE. */
-const char *serve_named_file(const char *value);
-
 #endif

@@ -151,16 +151,20 @@ static char *name_of(const char *path) {
     return vit_strdup(name);
 }
 
+const char *serve_named_file(const char *value) {
+    const char *equals = strchr(value, '=');
+    return equals && vit_path_look(value) == VIT_PATH_NONE ? equals + 1 : value;
+}
+
 /* Adds a model that is given as NAME, FILE or NAME=FILE. */
 static vit_status add_named(serve_models *models, const char *text, vit_error *error) {
-    const char *equals = strchr(text, '=');
-    const bool is_named = equals && vit_path_look(text) == VIT_PATH_NONE;
+    const char *model = serve_named_file(text);
+    const bool is_named = model > text;
     vit_string name = {0};
-    if (is_named) vit_string_add_bytes(&name, text, (size_t)(equals - text));
+    if (is_named) vit_string_add_bytes(&name, text, (size_t)(model - text) - 1);
     if (is_named && name.length == 0)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "--model: \"%s\" has nothing before '=', expected NAME=FILE", text);
-    const char *model = is_named ? equals + 1 : text;
     const serve_shipped *shipped = NULL;
     char *path = NULL;
     vit_status status = vit_find_model(&path, model, error);

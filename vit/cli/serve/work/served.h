@@ -74,4 +74,7 @@ vit_status serve_model_session_aside(vit_session **out, const serve_models *mode
 /* Reads a model again. If that fails, the one in use stays. */
 vit_status serve_model_reload(serve_models *models, size_t place, vit_error *error);
 
+/* The file of a value NAME=FILE or FILE, of --model and --bank. */
+const char *serve_named_file(const char *value);
+
 #endif
