@@ -1,4 +1,4 @@
-"""Computed heads on published networks against scikit-learn: small ViTs with random weights, as
+"""Few-shot heads on published networks against scikit-learn: small ViTs with random weights, as
 Hugging Face (ViT, DINOv2, SigLIP) and timm save them, are taught drawn pictures by vit-train --head
 ridge and logistic, and the logits of other pictures are compared with those of Ridge and
 LogisticRegression on the features that transformers and timm compute. Prints the largest

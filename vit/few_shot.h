@@ -1,5 +1,5 @@
 /* vit/few_shot.h - few-shot classification: features (embeddings) of a trained network, and a ridge
- * or logistic-regression head that is computed from a few pictures of each class, not trained.
+ * or logistic-regression head, computed from them for a few pictures of each class, not trained.
  *
  *     vit_few_shot *t;
  *     vit_few_shot_new(&t, backbone, NULL, &error);
@@ -71,11 +71,11 @@ typedef struct vit_few_shot_options {
     /* These six are as in vit_train_options, for vit_few_shot_add_data. */
     const char *class_column, *exclude, *relabel, *tag_branch;
     bool empty_classes, splits_are_classes;
-    bool balance; /* each class weighs the same, however many pictures it has */
-    size_t folds; /* 2..100: left-out pictures are answered by heads that are computed from the
-                     other ones of so many folds; 0: as the head does */
-    size_t views; /* of each picture: the picture, and crops of it, mirrored or not, that are
-                     learnt from as well; 0: 1, the picture alone */
+    bool balance;        /* each class weighs the same, however many pictures it has */
+    size_t folds;        /* 2..100: left-out pictures are answered by heads of the other ones of
+                            so many folds; 0: as the head does */
+    size_t views;        /* of each picture: the picture, and crops of it, mirrored or not, that are
+                            learnt from as well; 0: 1, the picture alone */
     bool keep_direction; /* views are not mirrored: letters, signs */
     bool hold_out;       /* of data without parts, one sixth of each class is the test part */
     bool keep_lessons;   /* for vit_few_shot_save_lessons: what is learnt depends on nothing but
@@ -209,10 +209,10 @@ typedef struct vit_tested {
 } vit_tested;
 
 /* Answers the test pictures of vit_few_shot_add_data: by the head that was learnt, or, with
- * neighbours k > 0, by a weighted vote of the k most similar training pictures: the class with the
- * largest sum of exp(cosine / 0.07), as DINO is evaluated. ARGUMENT if there are no test pictures.
- * The features are computed once. */
-VIT_API vit_status vit_few_shot_test(vit_few_shot *few_shot, size_t neighbours, vit_tested *out,
+ * k > 0, by DINO's vote of its k nearest neighbours (k-NN) among the training pictures: the class
+ * with the largest sum of exp(cosine / 0.07). ARGUMENT if there are no test pictures. The features
+ * are computed once. */
+VIT_API vit_status vit_few_shot_test(vit_few_shot *few_shot, size_t k, vit_tested *out,
                                      vit_error *error);
 
 /* ---- lessons that are kept ------------------------------------------------------------------- */
@@ -244,23 +244,24 @@ VIT_API vit_status vit_few_shot_find(size_t *index, const vit_few_shot *few_shot
 /* ---- answers --------------------------------------------------------------------------------- */
 
 /* A training picture that is similar to another one. */
-typedef struct vit_neighbour {
+typedef struct vit_few_shot_neighbour {
     size_t index;  /* for vit_few_shot_at */
     double cosine; /* of the angle between their features */
-} vit_neighbour;
+} vit_few_shot_neighbour;
 
 /* Answers a picture by the head that was learnt last. probabilities: [classes that were learnt];
  * neighbours: [k] the most similar training pictures, the first being the most similar, or NULL
  * with k = 0; k is at most vit_few_shot_count. *warning, if not NULL: as from vit_session_warning.
  */
 VIT_API vit_status vit_few_shot_answer(vit_few_shot *few_shot, const vit_picture *picture,
-                                       float *probabilities, vit_neighbour *neighbours, size_t k,
-                                       const char **warning, vit_error *error);
+                                       float *probabilities, vit_few_shot_neighbour *neighbours,
+                                       size_t k, const char **warning, vit_error *error);
 
 /* The most similar training pictures for features that were computed by the backbone: [features].
  */
 VIT_API vit_status vit_few_shot_nearest(vit_few_shot *few_shot, const float *features,
-                                        vit_neighbour *neighbours, size_t k, vit_error *error);
+                                        vit_few_shot_neighbour *neighbours, size_t k,
+                                        vit_error *error);
 
 /* The backbone with the head that was learnt: an ordinary model, which owns a copy of the weights;
  * and its model file. A backbone in int8 makes a model in int8. UNSUPPORTED for a backbone that was

@@ -55,8 +55,8 @@ VIT_API vit_status vit_calibration_new(vit_calibration **out, const vit_model *m
                                        const vit_evaluate_options *options, vit_error *error);
 VIT_API void vit_calibration_free(vit_calibration *calibration);
 
-/* Answers to the pictures that the model's head was computed from (vit_evaluation.seen), each by a
- * head that is computed in the same way without it: calls the options' `picture` for each, in the
+/* Answers to the pictures that the model's few-shot head learnt from (vit_evaluation.seen), each by
+ * a head that learnt in the same way without it: calls the options' `picture` for each, in the
  * order of the data, without logits. vit_calibration_new and label issues take these for such
  * pictures. folds: as in vit_few_shot_options.
  * *out may be NULL. MISMATCH: the data's classes are not the model's. */
@@ -175,12 +175,12 @@ VIT_API vit_status vit_calibration_compare(vit_calibration *calibration, const v
                                            const vit_evaluate_options *outliers, vit_error *error);
 
 typedef struct vit_ood_info {
-    bool prepared;                                      /* vit_calibration_compare was called */
-    vit_ood_score chosen;                               /* the best score */
-    size_t images;                                      /* calibration pictures */
-    const char *training, *outliers;                    /* names of data, or NULL */
-    size_t training_images, neighbours, outlier_images; /* kept; k */
-    vit_ood_figures figures[VIT_OOD_SCORES];            /* with outliers */
+    bool prepared;                             /* vit_calibration_compare was called */
+    vit_ood_score chosen;                      /* the best score */
+    size_t images;                             /* calibration pictures */
+    const char *training, *outliers;           /* names of data, or NULL */
+    size_t training_images, k, outlier_images; /* kept; of knn */
+    vit_ood_figures figures[VIT_OOD_SCORES];   /* with outliers */
 } vit_ood_info;
 VIT_API vit_ood_info vit_calibration_ood(const vit_calibration *calibration);
 

@@ -491,7 +491,7 @@ def teach(model: Union[Model, str, os.PathLike], classes: Any, *, head: str = "r
           lessons: Union[str, os.PathLike, None] = None) -> Model:
     """A model that knows `classes`, {"cat": [picture, ...], "dog": [...]}, where an array may be
     one picture or a stack as elsewhere, or a folder or data set by its path or name: the network of
-    `model`, with a head that is computed from its features, in seconds (docs/few-shot.md). head:
+    `model`, with a few-shot head, computed from its features, in seconds (docs/few-shot.md). head:
     "ridge" or "logistic"; views: of each picture, crops and mirrored ones, that are learnt from as
     well; balance: each class weighs the same; out: its model file; backbone: the file that `model`
     comes from, whose name and checksum `out` has in place of its weights; class_column: of a folder

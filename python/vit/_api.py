@@ -676,7 +676,7 @@ class vit_tested(Structure):
     ]
 
 
-class vit_neighbour(Structure):
+class vit_few_shot_neighbour(Structure):
     _fields_ = [
         ("index", c_size_t),
         ("cosine", c_double),
@@ -794,7 +794,7 @@ class vit_ood_info(Structure):
         ("training", c_char_p),
         ("outliers", c_char_p),
         ("training_images", c_size_t),
-        ("neighbours", c_size_t),
+        ("k", c_size_t),
         ("outlier_images", c_size_t),
         ("figures", vit_ood_figures * 4),
     ]
@@ -1060,9 +1060,9 @@ FUNCTIONS = {
     "vit_few_shot_load_lessons": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
     "vit_few_shot_find": (c_int, [POINTER(c_size_t), c_void_p, c_char_p, POINTER(vit_error)]),
     "vit_few_shot_answer": (c_int, [c_void_p, POINTER(vit_picture), POINTER(c_float),
-        POINTER(vit_neighbour), c_size_t, POINTER(c_char_p), POINTER(vit_error)]),
-    "vit_few_shot_nearest": (c_int, [c_void_p, POINTER(c_float), POINTER(vit_neighbour),
-        c_size_t, POINTER(vit_error)]),
+        POINTER(vit_few_shot_neighbour), c_size_t, POINTER(c_char_p), POINTER(vit_error)]),
+    "vit_few_shot_nearest": (c_int, [c_void_p, POINTER(c_float),
+        POINTER(vit_few_shot_neighbour), c_size_t, POINTER(vit_error)]),
     "vit_few_shot_model": (c_int, [POINTER(c_void_p), c_void_p, POINTER(vit_error)]),
     "vit_few_shot_save": (c_int, [c_void_p, c_char_p, POINTER(vit_error)]),
     "vit_few_shot_save_head": (c_int, [c_void_p, c_char_p, c_char_p, POINTER(vit_error)]),

@@ -58,7 +58,7 @@ static void try_vit_calibration_ood(void) {
     vit_calibration *c = compared();
     vit_ood_info info;
     TRY(info = vit_calibration_ood(c));
-    add_number((double)info.neighbours);
+    add_number((double)info.k);
     vit_calibration_free(c);
 }
 

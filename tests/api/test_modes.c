@@ -513,7 +513,7 @@ static void try_vit_few_shot_test(void) {
 
 static void try_vit_few_shot_nearest(void) {
     float features[FEATURES];
-    vit_neighbour out[3];
+    vit_few_shot_neighbour out[3];
     vit_status status;
     for (size_t i = 0; i < FEATURES; i++) features[i] = 1 / (float)(i + 3);
     TRY(status = vit_few_shot_nearest(teaching, features, out, 3, &error));

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Heads that are computed (vit-train --head), features judged (vit-evaluate --knn, --linear-probe),
+# Few-shot heads (vit-train --head), features judged (vit-evaluate --knn, --linear-probe),
 # all tokens and nearest pictures (vit-classify --embed tokens, --neighbours).
 . "$(dirname "$0")/../shell"
 

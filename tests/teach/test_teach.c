@@ -1,4 +1,4 @@
-/* Computed heads against scikit-learn (tests/fixtures/make_heads.py), and what they are made of
+/* Few-shot heads against scikit-learn (tests/fixtures/make_heads.py), and what they are made of
  * against its definition. */
 #include "tests/support/check.h"
 #include "tests/support/fixture.h"

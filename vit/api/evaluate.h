@@ -10,7 +10,7 @@ typedef struct vit_training {
     uint64_t seed;
     double val;      /* the recipe's "val": how many pictures were held back */
     char *checksums; /* of its data, a space before each; "": not known. Freed by vit_free */
-    char taught[65]; /* of the pictures that a computed head was taught; "": it was not */
+    char taught[65]; /* of the pictures that a few-shot head was taught; "": none is */
 } vit_training;
 vit_status vit_model_training(vit_training *out, const vit_model *model, vit_error *error);
 

@@ -252,8 +252,8 @@ vit_status vit_few_shot_units(vit_few_shot *t, vit_error *error) {
     return VIT_OK;
 }
 
-static vit_status find(vit_few_shot *t, const float *features, vit_neighbour *neighbours, size_t k,
-                       vit_error *error) {
+static vit_status find(vit_few_shot *t, const float *features, vit_few_shot_neighbour *neighbours,
+                       size_t k, vit_error *error) {
     vit_status status = VIT_OK;
     if (k > t->count)
         status = vit_fail(error, VIT_ERROR_ARGUMENT,
@@ -268,15 +268,15 @@ static vit_status find(vit_few_shot *t, const float *features, vit_neighbour *ne
         status = vit_find_nearest(near, k, unit, 1, t->units, t->count, t->width,
                                   t->session->kernels, t->session->threads, error);
         for (size_t i = 0; i < k && status == VIT_OK; i++)
-            neighbours[i] = (vit_neighbour){near[i].index, (double)near[i].cosine};
+            neighbours[i] = (vit_few_shot_neighbour){near[i].index, (double)near[i].cosine};
     }
     vit_free(near);
     vit_free(unit);
     return status;
 }
 
-vit_status vit_few_shot_nearest(vit_few_shot *t, const float *features, vit_neighbour *neighbours,
-                                size_t k, vit_error *error) {
+vit_status vit_few_shot_nearest(vit_few_shot *t, const float *features,
+                                vit_few_shot_neighbour *neighbours, size_t k, vit_error *error) {
     VIT_ENTRY;
     if (vit_config_embedding(&t->backbone->file.config) != t->width)
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,
@@ -285,7 +285,7 @@ vit_status vit_few_shot_nearest(vit_few_shot *t, const float *features, vit_neig
 }
 
 vit_status vit_few_shot_answer(vit_few_shot *t, const vit_picture *picture, float *probabilities,
-                               vit_neighbour *neighbours, size_t k, const char **warning,
+                               vit_few_shot_neighbour *neighbours, size_t k, const char **warning,
                                vit_error *error) {
     VIT_ENTRY;
     vit_image ready = {0};

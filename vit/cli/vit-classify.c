@@ -131,11 +131,11 @@ typedef struct classifier {
     const settings *settings;
     vit_model *model;
     vit_session *session;
-    size_t classes, top, width; /* width: features of a picture */
-    size_t tokens;              /* with --embed tokens; else 0 */
-    size_t most, room, count;   /* pictures that a window may have at most, now, and has */
-    vit_few_shot *among;        /* with --neighbours */
-    vit_neighbour *neighbours;  /* [settings->neighbours] */
+    size_t classes, top, width;         /* width: features of a picture */
+    size_t tokens;                      /* with --embed tokens; else 0 */
+    size_t most, room, count;           /* pictures that a window may have at most, now, and has */
+    vit_few_shot *among;                /* with --neighbours */
+    vit_few_shot_neighbour *neighbours; /* [settings->neighbours] */
     vit_coverage coverage;
     vit_photos *photos;
     size_t *set;               /* [classes], with --coverage */

@@ -82,11 +82,11 @@ static const vit_option options[] = {
      .help = "write the pictures whose label is likely wrong, by\n"
              "confident learning, the likeliest first\n"
              "(docs/reliance.md); the model must not have been\n"
-             "trained on them, or its head be a computed one"},
+             "trained on them, or have a few-shot head"},
     {VIT_OPTION(COUNT, "folds", folds, "K"),
-     .help = "with --label-issues and a computed head: answer the\n"
-             "pictures of each of K folds by a head computed from\n"
-             "the others (default: without each picture alone)",
+     .help = "with --label-issues and a few-shot head: answer the\n"
+             "pictures of each of K folds by a head of the others\n"
+             "(default: without each picture alone)",
      .min = 2, .max = 100},
     {VIT_OPTION(TEXT, "logits", logits, "FILE.npy"),
      .help = "write the logits, float32 of [pictures][classes];\n"

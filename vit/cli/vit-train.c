@@ -208,7 +208,7 @@ static const vit_option options[] = {
      VIT_FLAG("calibrate", calibrate),
      .help = "when it ends, calibrate the model for vit-classify\n"
              "--coverage and --unknown by the validation pictures; a\n"
-             "computed head by leave-one-out (docs/reliance.md)"},
+             "few-shot head by leave-one-out (docs/reliance.md)"},
     {.everywhere = true,
      VIT_FLAG("overwrite", overwrite),
      .help = "replace a model and checkpoints of another training"},
@@ -491,7 +491,7 @@ static const char *option_as_key(const settings *s) {
     return NULL;
 }
 
-/* An option that was given and has no meaning for a head that is computed; NULL: none was. */
+/* An option that was given and has no meaning for a few-shot head; NULL: none was. */
 static const char *option_of_trainings(const settings *s) {
     for (size_t i = 0; i < VIT_COUNT(options); i++)
         if (s->given[i] && !options[i].everywhere) return options[i].name;
@@ -533,7 +533,8 @@ int main(int argc, char **argv) {
     if (s.head != HEAD_TRAINED || s.lessons) {
         const char *training = option_of_trainings(&s);
         if (training)
-            return vit_say_usage(&command, "--%s is for trainings: a head is computed", training);
+            return vit_say_usage(&command, "--%s is for trainings: --head computes a few-shot head",
+                                 training);
         exit_status = vit_computed_heads->train(&command, &s);
         return vit_program_end(&command, exit_status);
     }

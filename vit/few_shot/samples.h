@@ -1,4 +1,4 @@
-/* Features of labelled pictures, and what a computed head is made of: their standardised values,
+/* Features of labelled pictures, and what a few-shot head is made of: their standardised values,
  * turned to the axes in which they are independent of each other. */
 #ifndef VIT_FEW_SHOT_SAMPLES_H
 #define VIT_FEW_SHOT_SAMPLES_H

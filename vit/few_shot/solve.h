@@ -1,4 +1,4 @@
-/* Heads that are computed instead of trained: ridge regression and multinomial logistic regression
+/* Few-shot heads, computed instead of trained: ridge regression and multinomial logistic regression
  * on standardised features. */
 #ifndef VIT_FEW_SHOT_SOLVE_H
 #define VIT_FEW_SHOT_SOLVE_H

@@ -1,4 +1,4 @@
-/* Answers to pictures that a computed head has learnt from, each by a head computed without it. */
+/* Answers to pictures that a few-shot head has learnt from, each by a head that has not. */
 #include "vit/base/error.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/sys.h"

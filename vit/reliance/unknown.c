@@ -324,7 +324,7 @@ vit_ood_info vit_calibration_ood(const vit_calibration *c) {
     if (c->typical) {
         info.training = c->typical->data;
         info.training_images = c->typical->images;
-        info.neighbours = c->typical->neighbours;
+        info.k = c->typical->neighbours;
     }
     return info;
 }

@@ -58,7 +58,7 @@ static void add_neighbours(vit_string *text, const vit_answered *a) {
 }
 
 void vit_answer_add_neighbours(vit_json_out *json, const vit_few_shot *among,
-                               const vit_neighbour *neighbours, size_t count) {
+                               const vit_few_shot_neighbour *neighbours, size_t count) {
     vit_json_open(json, "neighbours", '[');
     for (size_t i = 0; i < count; i++) {
         const vit_few_shot_picture lesson = vit_neighbours->at(among, neighbours[i].index);

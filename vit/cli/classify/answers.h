@@ -19,8 +19,8 @@ typedef struct vit_answered {
     const size_t *best;    /* [top] classes, the likeliest first */
     const float *features; /* [tokens][width / tokens]; tokens 0: [width], pooled */
     size_t width, tokens;
-    const vit_few_shot *among;       /* the training pictures that it is compared with, or NULL */
-    const vit_neighbour *neighbours; /* [neighbour_count] of them, the most similar first */
+    const vit_few_shot *among; /* the training pictures that it is compared with, or NULL */
+    const vit_few_shot_neighbour *neighbours; /* [neighbour_count], the most similar first */
     size_t neighbour_count;
     double coverage;   /* of the set below; 0: there is none */
     const size_t *set; /* [set_count] classes, the likeliest first */
@@ -46,7 +46,7 @@ void vit_answer_add_json(vit_json_out *json, const vit_answered *answer);
 
 /* Adds the member "neighbours": [{"picture", "file", "label", "cosine"}, ...]. */
 void vit_answer_add_neighbours(vit_json_out *json, const vit_few_shot *among,
-                               const vit_neighbour *neighbours, size_t count);
+                               const vit_few_shot_neighbour *neighbours, size_t count);
 
 /* The heading file,label,probability,label2,probability2,...,abstains,set,p_value,unknown,error,
  * and a line of it for a picture, as CSV (vit/formats/csv.h). */

@@ -28,7 +28,7 @@ void vit_ood_text(vit_string *text, const vit_calibration *calibration) {
         vit_string_add(text, ", beside %s training pictures of ",
                        vit_format_count(count, info.training_images));
         vit_string_add_visible(text, info.training, 0);
-        vit_string_add(text, ", k = %zu", info.neighbours);
+        vit_string_add(text, ", k = %zu", info.k);
     }
     vit_string_add(text, "; enough for a rate of false alarms of %s %% or more\n",
                    vit_format_fixed(percent, 100 / (double)(info.images + 1), 3));
@@ -59,7 +59,7 @@ void vit_ood_json(vit_json_out *json, const vit_calibration *calibration) {
     vit_json_count(json, "images", info.images);
     vit_json_text(json, "training", info.training);
     vit_json_count(json, "training_images", info.training_images);
-    vit_json_count(json, "neighbours", info.neighbours);
+    vit_json_count(json, "neighbours", info.k);
     vit_json_text(json, "outliers", info.outliers);
     vit_json_count(json, "outlier_images", info.outlier_images);
     write_figures(json, info.figures);

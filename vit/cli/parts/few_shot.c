@@ -405,8 +405,8 @@ static vit_status open_among(vit_few_shot **out, const vit_command *command, vit
     return status;
 }
 
-static vit_status find(vit_few_shot *among, const float *features, vit_neighbour *neighbours,
-                       size_t *count, vit_error *error) {
+static vit_status find(vit_few_shot *among, const float *features,
+                       vit_few_shot_neighbour *neighbours, size_t *count, vit_error *error) {
     *count = vit_min(*count, vit_few_shot_count(among));
     return vit_few_shot_nearest(among, features, neighbours, *count, error);
 }

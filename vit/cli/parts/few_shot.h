@@ -1,4 +1,4 @@
-/* A head that is computed from features, for vit-train --head. */
+/* A few-shot head, computed from features, for vit-train --head. */
 #ifndef VIT_CLI_PARTS_FEW_SHOT_H
 #define VIT_CLI_PARTS_FEW_SHOT_H
 

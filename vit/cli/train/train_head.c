@@ -1,4 +1,4 @@
-/* vit-train --head: a head that is computed from features, in place of a training. */
+/* vit-train --head: a few-shot head, computed from features, in place of a training. */
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/models/models.h"

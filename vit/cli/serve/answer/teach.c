@@ -328,7 +328,7 @@ static void change(serve_teaching *one, serve_request *request, serve_reply *rep
 }
 
 static void reply_answer(const vit_few_shot *t, const char *file, const float *probabilities,
-                         size_t classes, const char *warning, const vit_neighbour *near,
+                         size_t classes, const char *warning, const vit_few_shot_neighbour *near,
                          size_t count, serve_reply *reply) {
     vit_json_out json = {0};
     size_t *best = vit_alloc(classes, sizeof *best);
@@ -356,7 +356,7 @@ static void reply_answer(const vit_few_shot *t, const char *file, const float *p
 
 static vit_status answer_within(serve_teaching *one, serve_server *server,
                                 const vit_picture *picture, float *probabilities,
-                                vit_neighbour *near, size_t count, const char **warning,
+                                vit_few_shot_neighbour *near, size_t count, const char **warning,
                                 vit_error *error) {
     serve_gate_enter(&server->gate);
     const vit_status status =
@@ -367,7 +367,7 @@ static vit_status answer_within(serve_teaching *one, serve_server *server,
 
 static void answer(serve_teaching *one, serve_request *request, serve_reply *reply) {
     enum { NEAR = 5 };
-    vit_neighbour near[NEAR];
+    vit_few_shot_neighbour near[NEAR];
     serve_pictures sent;
     vit_error error;
     const char *warning = NULL;
