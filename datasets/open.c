@@ -1,6 +1,7 @@
 #include "datasets/folders/tree.h"
 #include "datasets/reader.h"
 #include "datasets/records/gzip.h"
+#include "datasets/unread.h"
 #include "vit/base/guests.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -79,62 +80,6 @@ vit_status vit_class_names_read(vit_label_list *out, const vit_listing *director
 
 #define NAMES_SHOWN 4
 
-static const char no_classes[] =
-    "pictures need classes: put those of a class into a folder of its name, or write a table "
-    "metadata.csv with the columns file_name and label";
-
-/* Lines of Python that write the pictures of Hugging Face's data sets into a folder for each class,
- * as they are. */
-#define UNPACK(load)                                                                            \
-    "`import datasets, pathlib; d = datasets." load                                             \
-    ".cast_column('image', datasets.Image(decode=False)); name = d.features['label'].int2str` " \
-    "and `for i, r in enumerate(d): p = pathlib.Path('train', name(r['label'])); p.mkdir("      \
-    "parents=True, exist_ok=True); (p / f'{i}.jpg').write_bytes(r['image']['bytes'])`"
-
-/* What people download that is not read, by the ends of the names, and what to do about it. */
-static const struct {
-    const char *end, *advice;
-} unread[] = {
-    {".zip", "unpack it first (unzip)"},
-    {".tar", "unpack it first (tar xf); shards with a KEY.jpg and a KEY.cls for each picture are "
-             "called NAME-000000.tar"},
-    {".tar.gz", "unpack it first (tar xf)"},
-    {".tgz", "unpack it first (tar xf)"},
-    {".tar.xz", "unpack it first (tar xf)"},
-    {"-ubyte.xz", "unpack it first (xz -d)"},
-    {".parquet", "Parquet is not read; two lines of Python unpack it: " UNPACK(
-                     "load_dataset('DIRECTORY', split='train')")},
-    {".arrow",
-     "Arrow is not read; two lines of Python unpack it: " UNPACK("load_from_disk('DIRECTORY')")},
-    {".tfrecord", "TFRecord is not read: save its pictures into a folder for each class"},
-    {"_attr_celeba.txt",
-     "CelebA's text is not read, its list_attr_celeba.csv is, with --multi-label or "
-     "--class-column: "
-     "tail -n +2 list_attr_celeba.txt | sed 's/ *$//; 1s/^/image_id /; s/ \\+/,/g' "
-     ">list_attr_celeba.csv"},
-    {"-imgs.npz",
-     "KMNIST's and K49's own .npz are not read: KMNIST's IDX files are, and arrays that "
-     "are saved as train_images.npy, train_labels.npy, test_images.npy, ..."},
-    {"digitStruct.mat", "SVHN's whole house numbers are not read: its single digits are, "
-                        "train_32x32.mat and test_32x32.mat"},
-    {".jpg", no_classes},
-    {".JPG", no_classes},
-    {".jpeg", no_classes},
-    {".JPEG", no_classes},
-    {".png", no_classes},
-    {".PNG", no_classes},
-    {".webp", no_classes},
-    {".tif", no_classes},
-    {"unlabeled_X.bin", "pictures without labels: STL-10's train_X.bin and train_y.bin are read"},
-};
-
-static const char *advice_on(const char *name) {
-    for (size_t k = 0; k < VIT_COUNT(unread); k++)
-        if (vit_has_ending(name, unread[k].end) || strcmp(name, unread[k].end) == 0)
-            return unread[k].advice;
-    return NULL;
-}
-
 static vit_status nothing_known(const vit_listing *directory, vit_error *error) {
     vit_string holds = {0}, expects = {0};
     char guests[VIT_GUEST_TEXT];
@@ -149,20 +94,23 @@ static vit_status nothing_known(const vit_listing *directory, vit_error *error) 
     for (size_t i = 0; vit_readers[i]; i++)
         vit_string_add(&expects, "%s%s", i > 0 ? ", or " : "", vit_readers[i]->expects);
     vit_string_add(&expects, "%s", vit_guests_for(guests, "vit_readers"));
-    const char *advice = NULL;
+    const vit_unread unread = vit_unread_find(directory->path, 0);
+    const char *advice = unread.advice;
     for (size_t i = 0; i < directory->count && !advice; i++)
-        advice = advice_on(directory->names[i]);
+        advice = vit_unread_advice(directory->names[i]);
     vit_status status = VIT_OK;
     if (holds.failed || expects.failed)
         status = vit_fail_memory(error, "a message", 256);
     else if (advice)
-        status =
-            vit_fail(error, VIT_ERROR_FORMAT, "%s: holds no data set that is known: found %s; %s",
-                     directory->path, holds.text, advice);
+        status = vit_fail(error, VIT_ERROR_FORMAT,
+                          "%s: holds no data set that is known: found %s; %s%s%s", directory->path,
+                          holds.text, unread.path ? vit_path_last(unread.path) : "",
+                          unread.path ? ": " : "", advice);
     else
         status = vit_fail(error, VIT_ERROR_FORMAT,
                           "%s: holds no data set that is known: found %s; expected %s",
                           directory->path, holds.text, expects.text);
+    vit_free(unread.path);
     vit_string_free(&holds);
     vit_string_free(&expects);
     return status;
@@ -275,33 +223,20 @@ static vit_status refuse_boxes(const vit_listing *directory, vit_error *error) {
     return vit_fail(error, VIT_ERROR_FORMAT,
                     "%s: is laid out for finding objects (YOLO): %s%s holds a text of boxes for "
                     "each picture, not a class; %s",
-                    directory->path, part, folder, no_classes);
+                    directory->path, part, folder, vit_unread_pictures);
 }
 
-/* The first file in a directory, or in the folders there, that holds packed pictures and is not
- * read, freed by vit_free; NULL: there is none. */
-static char *find_packed(const char *directory, int depth) {
-    static const char *const packed[] = {".parquet", ".arrow", ".tfrecord", "_attr_celeba.txt"};
-    char **names = NULL, *found = NULL;
-    size_t count = 0;
-    if (vit_list_directory(&names, &count, directory, NULL) != VIT_OK) return NULL;
-    for (size_t i = 0; i < count && !found; i++) {
-        char *path = vit_name_is_wanted(names[i]) ? vit_path_join(directory, names[i]) : NULL;
-        for (size_t k = 0; k < VIT_COUNT(packed) && path && !found; k++)
-            if (vit_has_ending(names[i], packed[k])) found = path;
-        if (path && !found && depth > 0 && vit_path_look(path) == VIT_PATH_DIRECTORY)
-            found = find_packed(path, depth - 1);
-        if (path != found) vit_free(path);
-    }
-    vit_free(names);
-    return found;
-}
-
-/* If folders are no data set, but hold packed pictures, the error says what to do about these. */
-static vit_status explain_packed(vit_status status, const char *directory, vit_error *error) {
-    char *path = status == VIT_OK || status == VIT_ERROR_MEMORY ? NULL : find_packed(directory, 1);
-    if (path) status = vit_fail(error, VIT_ERROR_FORMAT, "%s: %s", path, advice_on(path));
-    vit_free(path);
+/* If folders are no data set, but hold something that is not read, the error says what to do about
+ * this: alone if it holds the pictures, too. */
+static vit_status explain_unread(vit_status status, const char *directory, vit_error *error) {
+    if (status == VIT_OK || status == VIT_ERROR_MEMORY) return status;
+    const vit_unread unread = vit_unread_find(directory, 1);
+    const vit_error first = *error;
+    if (unread.path && unread.is_packed)
+        status = vit_fail(error, VIT_ERROR_FORMAT, "%s: %s", unread.path, unread.advice);
+    else if (unread.path)
+        vit_fail(error, status, "%s; %s: %s", first.message, unread.path, unread.advice);
+    vit_free(unread.path);
     return status;
 }
 
@@ -354,7 +289,7 @@ static vit_status open_directory(vit_dataset *out, const char *path, const char 
                      ? reader->read(out, &directory, options, error)
                      : nothing_known(&directory, error);
     if (!inner && reader == &vit_reader_folder && !is_whole)
-        status = explain_packed(status, path, error);
+        status = explain_unread(status, path, error);
     if (out->name[0] == 0 && chosen) snprintf(out->name, sizeof out->name, "%s", chosen);
     if (out->name[0] == 0) name_after(out, path);
     vit_free(inner);
@@ -389,7 +324,8 @@ static vit_status unknown(const char *data, vit_error *error) {
     const bool names_arrays = vit_has_ending(data, ".npz") || vit_has_ending(data, ".npy");
     if (*data == 0) return vit_fail(error, VIT_ERROR_IO, "the name of a data set is empty");
     const bool is_table = vit_has_ending(data, ".csv") || vit_has_ending(data, ".jsonl");
-    const char *advice = is_table ? "name the one that it lies in" : advice_on(vit_path_last(data));
+    const char *advice =
+        is_table ? "name the one that it lies in" : vit_unread_advice(vit_path_last(data));
     if (kind == VIT_PATH_FILE && advice)
         return vit_fail(error, VIT_ERROR_IO, "%s: is a file, expected a directory: %s", data,
                         advice);

@@ -90,6 +90,41 @@ vit_status vit_tree_note_inner(vit_dataset *out, const vit_tree *tree, const vit
     return status;
 }
 
+/* ---- classes that are called nearly the same ---- */
+
+static int lower(char c) {
+    return c >= 'A' && c <= 'Z' ? c + 32 : c == '_' || c == '-' ? ' ' : (unsigned char)c;
+}
+
+static int compare_loosely(const void *a, const void *b) {
+    const char *x = *(char *const *)a, *y = *(char *const *)b;
+    while (*x && lower(*x) == lower(*y)) x++, y++;
+    return lower(*x) - lower(*y);
+}
+
+vit_status vit_tree_note_alike(vit_dataset *out, const vit_tree *tree, vit_error *error) {
+    const size_t count = tree->class_count;
+    size_t pairs = 0, first = 0;
+    vit_status status = VIT_OK;
+    char **names = vit_alloc(count, sizeof *names);
+    if (!names) return vit_fail_memory(error, "classes", count * sizeof *names);
+    memcpy(names, tree->classes, count * sizeof *names);
+    qsort(names, count, sizeof *names, compare_loosely);
+    for (size_t i = 1; i < count; i++) {
+        const bool is_letter = !names[i][vit_utf8_length(names[i])]; /* A and a are two */
+        if (is_letter || compare_loosely(&names[i - 1], &names[i]) != 0) continue;
+        if (pairs++ == 0) first = i - 1;
+    }
+    if (pairs > 0)
+        status = vit_dataset_note(
+            out, error,
+            "the classes \"%s\" and \"%s\"%s differ in case or in signs between words alone, and "
+            "are learnt as different ones: if they are one, call it by one name",
+            names[first], names[first + 1], pairs > 1 ? ", and others," : "");
+    vit_free(names);
+    return status;
+}
+
 /* ---- folders against a table ---- */
 
 /* Whether two names differ in their digits at most, as those of archives that were cut up do. */

@@ -1,4 +1,5 @@
 #include "datasets/tables/columns.h"
+#include "datasets/tables/places.h"
 #include "datasets/tables/several.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -421,7 +422,9 @@ static vit_status no_columns(const vit_cells *c, const choice *best, const char 
     vit_string found = {0};
     vit_status status;
     bool has_pixels = false;
+    const char *picture = NULL; /* the first line is a row, not the names of columns */
     for (size_t i = 0; i < c->column_count; i++) {
+        if (!picture && vit_places_has_ending(c->columns[i])) picture = c->columns[i];
         if (i < 6) vit_string_add(&found, "%s%.40s", i > 0 ? ", " : "", c->columns[i]);
         has_pixels = has_pixels || strncasecmp(c->columns[i], "pixel", 5) == 0 ||
                      strcmp(c->columns[i], "1x1") == 0;
@@ -434,6 +437,11 @@ static vit_status no_columns(const vit_cells *c, const choice *best, const char 
                           "%s: has pixels in its columns %s, which are not read from CSV: download "
                           "the set as IDX files, or save it as images.npy and labels.npy",
                           c->path, found.text);
+    else if (picture)
+        status = vit_fail(error, VIT_ERROR_FORMAT,
+                          "%s: its first line names a picture, %s, expected the names of columns: "
+                          "write file_name,label, or such names, into a line before it",
+                          c->path, picture);
     else if (named)
         status = vit_fail(error, VIT_ERROR_FORMAT, "%s: has no column %s, but %s", c->path, named,
                           found.text);

@@ -1,6 +1,7 @@
 #include "datasets/tables/listed.h"
 #include "datasets/tables/corrections.h"
 #include "datasets/tables/listed_table.h"
+#include "datasets/tables/part_lists.h"
 #include "vit/base/order.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
@@ -419,8 +420,11 @@ static vit_status read_tables(vit_tree *out, listed *l, const char *root, unsign
         l->row_count += t->row_count;
         for (size_t k = 0; k < t->row_count; k++) l->class_count += t->rows[k].class_count;
     }
+    char *said = NULL;
+    if (status == VIT_OK)
+        status = vit_part_lists_apply(&said, l->tables, l->table_count, root, error);
     out->source = name_columns(l, root, false);
-    out->parts = name_columns(l, root, true);
+    out->parts = said ? said : name_columns(l, root, true);
     if (status == VIT_OK && !out->source) status = vit_fail_memory(error, "a name", 256);
     return status == VIT_OK ? make_tree(out, l, root, parts, error) : status;
 }

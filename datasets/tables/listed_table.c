@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void vit_listed_table_clear(vit_listed_table *t) {
     for (size_t i = 0; i < t->row_count; i++) {
@@ -48,7 +49,8 @@ static void use_slashes(char *path) {
     while ((path = strchr(path, '\\'))) *path = '/';
 }
 
-/* The part of a row: what its column says, else the table, else the first folder of its path. */
+/* The part of a row: what its column says, else the table, else the first folder of its path;
+ * KINDS: none of them does. */
 static vit_tree_kind kind_of_row(const vit_listed_table *t, const char *file, const char *part,
                                  bool evaluated) {
     char first[64];
@@ -56,9 +58,12 @@ static vit_tree_kind kind_of_row(const vit_listed_table *t, const char *file, co
     const vit_tree_kind said = part ? vit_split_kind(part, evaluated) : VIT_TREE_KINDS;
     if (said != VIT_TREE_KINDS) return said;
     if (t->kind != VIT_TREE_KINDS) return t->kind;
-    if (!file[length] || length >= sizeof first) return VIT_TREE_TRAIN;
+    if (!file[length] || length >= sizeof first) return VIT_TREE_KINDS;
     snprintf(first, sizeof first, "%.*s", (int)length, file);
-    const vit_tree_kind kind = vit_tree_kind_of(first);
+    return vit_tree_kind_of(first);
+}
+
+static vit_tree_kind or_train(vit_tree_kind kind) {
     return kind != VIT_TREE_KINDS ? kind : VIT_TREE_TRAIN;
 }
 
@@ -79,7 +84,7 @@ static vit_status has_pictures(bool *found, vit_listed_table *t, const vit_cells
         const vit_tree_kind kind = kind_of_row(t, file, NULL, false);
         vit_status status = VIT_OK;
         if (*file && !leads_out(file))
-            status = vit_places_find(&path, &from, &t->places, file, kind, error);
+            status = vit_places_find(&path, &from, &t->places, file, or_train(kind), error);
         else
             path = NULL;
         vit_free(name);
@@ -120,7 +125,8 @@ static vit_status choose_file(size_t *column, vit_listed_table *t, const vit_cel
 
 /* ---- rows ---- */
 
-/* class: ended by a zero byte, or several that are, of which there are class_count; owned. */
+/* class: ended by a zero byte, or several that are, of which there are class_count; owned. kind:
+ * KINDS: nothing says the part. */
 static vit_status add_row(vit_listed_table *t, const char *file, char *class, size_t class_count,
                           vit_tree_kind kind, size_t line, vit_error *error) {
     if (!VIT_MAKE_ROOM(t->rows, t->row_count, t->row_capacity, "rows of a table", error)) {
@@ -128,8 +134,28 @@ static vit_status add_row(vit_listed_table *t, const char *file, char *class, si
         return VIT_ERROR_MEMORY;
     }
     vit_listed_row *r = &t->rows[t->row_count++];
-    *r = (vit_listed_row){vit_strdup(file), class, class_count, kind, line};
+    *r = (vit_listed_row){.file = vit_strdup(file),
+                          .class = class,
+                          .class_count = class_count,
+                          .kind = or_train(kind),
+                          .is_said = kind != VIT_TREE_KINDS,
+                          .line = line};
     return r->file ? VIT_OK : vit_fail_memory(error, "a row of a table", strlen(file));
+}
+
+/* What programs write where there is no value. */
+static bool is_missing(const char *class) {
+    return strcasecmp(class, "nan") == 0 || strcasecmp(class, "<na>") == 0;
+}
+
+static vit_status refuse_missing(const vit_listed_table *t, size_t line, const char *class,
+                                 bool multi_label, vit_error *error) {
+    return vit_fail(error, VIT_ERROR_FORMAT,
+                    "%s: line %zu: \"%s\" is what pandas writes for a value that is missing: %s; "
+                    "if it is a class, call it otherwise",
+                    t->path, line, class,
+                    multi_label ? "leave the cell of a picture of no class empty"
+                                : "give the picture its class, or leave the line out");
 }
 
 /* *names = those of the columns that have a 1 in this row, each with a zero byte behind it. */
@@ -151,6 +177,21 @@ static vit_status names_of_ones(char **names, size_t *count, const vit_cells *c,
     return VIT_OK;
 }
 
+/* The names in a cell, each with a zero byte behind it. */
+static vit_status read_several(char **class, size_t *count, const vit_listed_table *t,
+                               const char *cell, size_t line, char separator, vit_error *error) {
+    vit_status status = vit_several_split(class, count, cell, separator, error);
+    const char *name = *class;
+    for (size_t i = 0; i < *count && status == VIT_OK; i++, name += strlen(name) + 1)
+        if (is_missing(name)) return refuse_missing(t, line, name, true, error);
+    if (status != VIT_ERROR_FORMAT) return status;
+    char where[32];
+    snprintf(where, sizeof where, "line %zu", line);
+    vit_fail_prefix(error, status, where);
+    return vit_fail_prefix(error, status, t->path);
+}
+
+/* *class: freed by vit_free, also on failure. */
 static vit_status read_classes(char **class, size_t *count, const vit_listed_table *t,
                                const vit_cells *c, size_t row, const vit_columns *columns,
                                bool multi_label, vit_error *error) {
@@ -163,17 +204,14 @@ static vit_status read_classes(char **class, size_t *count, const vit_listed_tab
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: line %zu: the class %s", t->path,
                         c->lines[row], other);
     *count = 1;
+    if (!multi_label && is_missing(cell))
+        return refuse_missing(t, c->lines[row], cell, false, error);
     if (!multi_label) {
         *class = vit_strdup(cell);
         return *class ? VIT_OK : vit_fail_memory(error, "a row of a table", strlen(cell));
     }
-    vit_status status =
-        vit_several_split(class, count, cell ? cell : "", columns->separator, error);
-    if (status != VIT_ERROR_FORMAT) return status;
-    char where[32];
-    snprintf(where, sizeof where, "line %zu", c->lines[row]);
-    vit_fail_prefix(error, status, where);
-    return vit_fail_prefix(error, status, t->path);
+    return read_several(class, count, t, cell ? cell : "", c->lines[row], columns->separator,
+                        error);
 }
 
 static vit_status read_row(vit_listed_table *t, const vit_cells *c, size_t row,
@@ -199,6 +237,8 @@ static vit_status read_row(vit_listed_table *t, const vit_cells *c, size_t row,
     if (status == VIT_OK)
         status = add_row(t, file, class, count, kind_of_row(t, file, part, columns->evaluated),
                          c->lines[row], error);
+    else
+        vit_free(class);
     vit_free(name);
     return status;
 }

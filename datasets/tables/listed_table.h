@@ -9,6 +9,7 @@ typedef struct vit_listed_row {
     char *file, *class; /* as the table says; of several classes, each ends with a zero byte */
     size_t class_count;
     vit_tree_kind kind;
+    bool is_said; /* its column, its table or its folder says the part; else it is for training */
     size_t line;
 } vit_listed_row;
 

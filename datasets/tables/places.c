@@ -13,7 +13,7 @@
 static const char *const endings[] = {"",     ".jpg",  ".png", ".jpeg", ".JPG", ".JPEG",
                                       ".PNG", ".webp", ".tif", ".tiff", ".bmp", ".gif"};
 
-static bool has_picture_ending(const char *name) {
+bool vit_places_has_ending(const char *name) {
     for (size_t i = 1; i < VIT_COUNT(endings); i++)
         if (vit_has_ending(name, endings[i])) return true;
     return false;
@@ -42,7 +42,7 @@ static vit_status add_inner(vit_places *p, size_t index, vit_error *error) {
     for (size_t i = 0; status == VIT_OK && i < p->folders[index].count; i++) {
         const vit_place_folder outer = p->folders[index];
         const char *name = outer.names[i];
-        if (!vit_name_is_wanted(name) || has_picture_ending(name) || p->count == MOST_FOLDERS)
+        if (!vit_name_is_wanted(name) || vit_places_has_ending(name) || p->count == MOST_FOLDERS)
             continue;
         char *path = vit_path_join(outer.path, name);
         if (path && vit_path_look(path) != VIT_PATH_DIRECTORY) {
@@ -173,7 +173,7 @@ static vit_status search_folders(search *s, const char *ending, vit_error *error
 vit_status vit_places_find(char **path, size_t *name, vit_places *p, const char *file,
                            vit_tree_kind kind, vit_error *error) {
     const vit_tree_kind kinds[] = {VIT_TREE_KINDS, kind, VIT_TREE_KINDS};
-    const size_t tried = has_picture_ending(file) ? 1 : VIT_COUNT(endings);
+    const size_t tried = vit_places_has_ending(file) ? 1 : VIT_COUNT(endings);
     search s = {.p = p, .file = file};
     vit_status status = VIT_OK;
     for (size_t turn = 0; turn < 3 && status == VIT_OK && !s.path; turn++) {

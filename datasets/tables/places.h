@@ -24,6 +24,9 @@ typedef struct vit_places {
     size_t name_count;
 } vit_places;
 
+/* Whether a name ends as one of a picture. */
+bool vit_places_has_ending(const char *name);
+
 /* Begins with the directory of a table. vit_places_free in any case. */
 vit_status vit_places_open(vit_places *p, const char *directory, vit_error *error);
 void vit_places_free(vit_places *p);

@@ -342,6 +342,64 @@ static void test_packed(void **state) {
     refuse_set("b", &any, VIT_ERROR_FORMAT, "list_attr_celeba.csv", "tail -n +2");
 }
 
+/* Tables and texts that are not read, and the line that makes a table of them. */
+static void test_unread_tables(void **state) {
+    (void)state;
+    put_pictures("a", 4);
+    put_file("a/labels.xlsx", "PK");
+    refuse_set("a", &any, VIT_ERROR_FORMAT, "labels.xlsx: a spreadsheet", "save it as CSV");
+    put_pictures("b/images", 4);
+    put_file("b/annotations/instances.json", "{\"images\": [], \"annotations\": []}");
+    refuse_set("b", &any, VIT_ERROR_FORMAT, "b/annotations/instances.json: COCO", "--multi-label");
+    put_pictures("c", 4);
+    put_file("c/train.txt", "0.png cat\n1.png dog\n");
+    refuse_set("c", &any, VIT_ERROR_FORMAT, "train.txt: a text of pictures", "sed");
+    put_pictures("d", 4);
+    put_file("d/labels.json", "{\"0.png\": \"cat\"}");
+    refuse_set("d", &any, VIT_ERROR_FORMAT, "labels.json: JSON is read", "'file_name': k");
+    put_pictures("e", 4);
+    put_file("e/labels.csv", "0.png,cat\n1.png,dog\n");
+    refuse_set("e", &any, VIT_ERROR_FORMAT, "first line names a picture, 0.png", "file_name,label");
+    put_file("e/labels.csv", "sep=;\r\nimage;label\r\n0;cat\r\n1;dog\r\n2;cat\r\n3;nan\r\n");
+    refuse_set("e", &any, VIT_ERROR_FORMAT, "line 6: \"nan\" is what pandas", "leave the line out");
+}
+
+/* Lists of pictures that say the parts, as NIH's and CelebA's. */
+static void test_part_lists(void **state) {
+    (void)state;
+    vit_dataset set;
+    put_pictures("a", 8);
+    put_rows("a/labels.csv", "image,label", "%d.png,%s\n", 8);
+    put_file("a/train_val_list.txt", "0.png\n1.png\n2.png\n3.png\n4.png\n");
+    put_file("a/test_list.txt", "5.png\r\n6.png\r\n7.png");
+    check_cats_and_dogs("a", 5, 3);
+    put_file("a/test_list.txt", "5.png\n6.png\n");
+    refuse_set("a", &any, VIT_ERROR_FORMAT, "line 9: no part is said of 7.png",
+               "test_list.txt and train_val_list.txt");
+    put_file("a/test_list.txt", "4.png\n5.png\n6.png\n7.png");
+    refuse_set("a", &any, VIT_ERROR_FORMAT, "4.png is in two lists", "train_val_list.txt (line 5)");
+    put_pictures("b", 8);
+    put_rows("b/labels.csv", "image,label", "%d.png,%s\n", 8);
+    put_rows("b/list_eval_partition.csv", "image_id,partition", "%d.png,0\n", 4);
+    put_file("b/test.txt", "4.png\n5.png x\n6\nothers.png\n");
+    refuse_set("b", &any, VIT_ERROR_FORMAT, "7.png", "list_eval_partition.csv and test.txt");
+    put_file("b/test.txt", "4.png\n5.png x\n6\n7\n");
+    check_cats_and_dogs("b", 4, 4);
+    put_rows("b/list_eval_partition.csv", "image_id,partition", "%d.png,4\n", 4);
+    refuse_set("b", &any, VIT_ERROR_FORMAT, "says no part that is known of 0.png",
+               "expected train");
+    put_file("b/list_eval_partition.csv", "x\n");
+    put_rows("b/labels.csv", "image,label,split", "%d.png,%s,test\n", 8);
+    put_file("b/test.txt", "4.png\n");
+    put_file("b/train.txt", "5.png\n");
+    refuse_set("b", &any, VIT_ERROR_FORMAT, "line 7: the part of 5.png", "train.txt says another");
+    put_pictures("c", 4);
+    put_file("c/labels.csv", "image,label\n0,Cat\n1,cat\n2,hot_dog\n3,Hot dog\n0.png,Cat\n");
+    open_set(&set, "c", &any);
+    assert_true(has_note(&set, "\"Cat\" and \"cat\", and others, differ in case"));
+    vit_dataset_close(&set);
+}
+
 /* ---- several classes a picture ---- */
 
 static const vit_dataset_options lists = {.want = BOTH, .multi_label = true};
@@ -494,6 +552,8 @@ int main(void) {
         IN_DIRECTORY(test_table_and_folders),
         IN_DIRECTORY(test_parts_of_a_table),
         IN_DIRECTORY(test_packed),
+        IN_DIRECTORY(test_unread_tables),
+        IN_DIRECTORY(test_part_lists),
         IN_DIRECTORY(test_faults),
         IN_DIRECTORY(test_several_classes),
         IN_DIRECTORY(test_folders_have_one_class),

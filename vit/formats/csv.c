@@ -3,6 +3,7 @@
 #include "vit/base/utf8.h"
 
 #include <string.h>
+#include <strings.h>
 
 static char separator_of(const char *text) {
     static const char separators[] = ",;\t";
@@ -22,6 +23,11 @@ static char separator_of(const char *text) {
 void vit_csv_start(vit_csv *csv, char *text, const char *name) {
     if (strncmp(text, "\xef\xbb\xbf", 3) == 0) text += 3;
     *csv = (vit_csv){.next = text, .next_line = 1, .separator = separator_of(text), .name = name};
+    /* Excel's own line, which names the separator. */
+    if (strncasecmp(text, "sep=", 4) != 0 || !text[4] || !strchr(",;\t", text[4])) return;
+    if (text[5] != '\r' && text[5] != '\n') return;
+    csv->separator = text[4];
+    csv->next = text + 5;
 }
 
 /* Moves a field in quotes to its beginning, without them; returns what follows it, or NULL. */

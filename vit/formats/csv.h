@@ -15,7 +15,8 @@ typedef struct vit_csv {
 } vit_csv;
 
 /* Begins to read a text, which ends with a zero, is overwritten and must outlive the table. Its
- * first line chooses the separator. A byte order mark is passed over. */
+ * first line chooses the separator; "sep=;", as Excel has it, is such a line. A byte order mark is
+ * passed over. */
 void vit_csv_start(vit_csv *csv, char *text, const char *name);
 
 /* Reads the next row; empty lines are passed over. *more: whether there was one. Errors: FORMAT for
