@@ -24,6 +24,7 @@
 #               server, build/web, and docs/lecture.html (scripts/setup --wasm first)
 # make CORE=yes the core alone, in build/core (docs/core.md); make CORE=yes test its tests
 # make WITHOUT="search serve"  without these guests (docs/contributing.md)
+# make NATIVE=yes  kernels for this processor alone: a shorter build
 # make clean
 #
 # CC=gcc|clang, CFLAGS, BUILD (default build), MPI=1 and MPICC may be set on the command line; for
@@ -298,30 +299,37 @@ endif
 # One instruction set per file; the compiler may use it there and nowhere else. Of what a debugger
 # needs they have lines alone: with all of it they compile for half as long again.
 KERNEL_FLAGS ?= -O3 -g1
+# NATIVE=yes: the kernels that this processor chooses, and none for others: a shorter build.
+NATIVE ?=
+HERE := $(if $(NATIVE),$(shell $(CC) -march=native -dM -E -x c /dev/null))
+AVX2   = -mavx2 -mfma
+AVX512 = -mavx512f -mavx512vl -mavx512bw -mavx512dq $(AVX2) -mprefer-vector-width=512
+# The flags $3 of instructions $1, unless this processor has none of them or chooses those of $2.
+isa = $(if $(X86),$(if $(NATIVE),$(if $(filter __$1__,$(HERE)),$(if \
+  $(filter __$2__,$(HERE)),,$3)),$3))
 $(BUILD)/obj/vit/kernels/%.o: EXTRA = $(KERNEL_FLAGS)
 # As fast with -O2, in half the time of the compiler.
-$(BUILD)/obj/vit/kernels/kernels_int8_scalar.o: EXTRA = $(filter-out -O3,$(KERNEL_FLAGS))
-$(BUILD)/obj/vit/kernels/%_sse41.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-msse4.1)
-$(BUILD)/obj/vit/kernels/%_avx2.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx2 -mfma)
-$(BUILD)/obj/vit/kernels/%_avx512.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx512f \
-  -mavx512vl -mavx512bw -mavx512dq -mavx2 -mfma -mprefer-vector-width=512)
-$(BUILD)/obj/vit/kernels/%_avx512bf16.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx512f \
-  -mavx512vl -mavx512bw -mavx512dq -mavx512bf16 -mavx2 -mfma -mprefer-vector-width=512)
-
-$(BUILD)/obj/vit/kernels/%_avx512vnni.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx512f \
-  -mavx512vl -mavx512bw -mavx512dq -mavx512vnni -mavx2 -mfma -mprefer-vector-width=512)
-$(BUILD)/obj/vit/kernels/%_avxvnni.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx2 -mfma -mavxvnni)
-
-$(BUILD)/obj/vit/kernels/%_amx.o: EXTRA = $(KERNEL_FLAGS) $(if $(X86),-mavx512f \
-  -mavx512vl -mavx512bw -mavx512dq -mavx512bf16 -mavx2 -mfma -mamx-tile -mamx-int8 -mamx-bf16 \
-  -mprefer-vector-width=512)
+$(BUILD)/obj/vit/kernels/%_scalar.o: EXTRA = $(filter-out -O3,$(KERNEL_FLAGS))
+$(BUILD)/obj/vit/kernels/%_sse41.o: EXTRA = $(KERNEL_FLAGS) $(call isa,SSE4_1,AVX2,-msse4.1)
+$(BUILD)/obj/vit/kernels/%_avx2.o: EXTRA = $(KERNEL_FLAGS) $(call isa,AVX2,AVX512BW,$(AVX2))
+$(BUILD)/obj/vit/kernels/%_avxvnni.o: EXTRA = $(KERNEL_FLAGS) \
+  $(call isa,AVXVNNI,AVX512VNNI,$(AVX2) -mavxvnni)
+$(BUILD)/obj/vit/kernels/%_avx512.o: EXTRA = $(KERNEL_FLAGS) $(call isa,AVX512BW,,$(AVX512))
+$(BUILD)/obj/vit/kernels/%_int8_avx512.o: EXTRA = $(KERNEL_FLAGS) \
+  $(call isa,AVX512BW,AVX512VNNI,$(AVX512))
+$(BUILD)/obj/vit/kernels/%_avx512bf16.o: EXTRA = $(KERNEL_FLAGS) \
+  $(call isa,AVX512BF16,,$(AVX512) -mavx512bf16)
+$(BUILD)/obj/vit/kernels/%_avx512vnni.o: EXTRA = $(KERNEL_FLAGS) \
+  $(call isa,AVX512VNNI,,$(AVX512) -mavx512vnni)
+$(BUILD)/obj/vit/kernels/%_amx.o: EXTRA = $(KERNEL_FLAGS) \
+  $(call isa,AMX_TILE,,$(AVX512) -mavx512bf16 -mamx-tile -mamx-int8 -mamx-bf16)
 
 SDOT = -march=armv8.2-a+dotprod
 ARM64 := $(or $(findstring aarch64,$(TRIPLE)),$(findstring arm64,$(TRIPLE)))
 $(BUILD)/obj/vit/kernels/%_neondot.o: EXTRA = $(KERNEL_FLAGS) $(if $(ARM64),$(SDOT))
 # gcc 12 makes wrong code of this for AArch64 with -O3 (tests/ops/test_bf16.c).
 $(BUILD)/obj/vit/kernels/%_reference.o: EXTRA = $(if $(ARM64),,$(KERNEL_FLAGS)) \
-  $(if $(X86),-mavx2 -mfma)
+  $(if $(X86),$(AVX2))
 
 # stb_image counts on integers that wrap around and, at the end of truncated data, on shifts by more
 # bits than a number has, of zero. Resampling, max pooling and the search of ink are inner loops.
@@ -336,7 +344,7 @@ $(BUILD)/obj/vit/image/digit/%.o: EXTRA = -O3
 $(BUILD)/obj/vit/few_shot/%.o: EXTRA = -O3
 # cmocka gives every test a state, which few look at.
 $(BUILD)/obj/tests/%.o: EXTRA = -Wno-unused-parameter
-$(BUILD)/obj/tests/kernels/test_vnni.o: EXTRA = -Wno-unused-parameter $(if $(X86),-mavx2 -mfma)
+$(BUILD)/obj/tests/kernels/test_vnni.o: EXTRA = -Wno-unused-parameter $(if $(X86),$(AVX2))
 
 # What these folders alone are compiled with, after all other flags (make coverage, make tsan).
 WATCH       =
@@ -449,8 +457,8 @@ $(patsubst %,$(BUILD)/obj/%.o,$(EMBEDDED) $(SERVE_PARTS) verified one): \
 ifneq ($(FLAGS),kept)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS) $(CODEC_CFLAGS)' | cmp -s - $@ || \
-	  echo '$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS) $(CODEC_CFLAGS)' > $@
+	@echo '$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS) $(CODEC_CFLAGS)$(NATIVE:%= NATIVE)' | cmp -s - $@ || \
+	  echo '$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS) $(CODEC_CFLAGS)$(NATIVE:%= NATIVE)' > $@
 endif
 
 $(BUILD)/lib/libvit.a: $(LIB_OBJ)
@@ -486,6 +494,7 @@ $(BUILD)/bin/vit$(EXE): $(BUILD)/obj/one.o $(BUILD)/obj/verified.o $(call one_ob
 $(LINKS): $(BUILD)/bin/vit$(EXE)
 	ln -sf $(<F) $@
 
+
 # The programs of a folder of their own have its files, too.
 APART = $(filter-out $(LINKS),$(PROGRAMS))
 $(filter %/vit-bench,$(APART)): $(call obj,vit/cli/bench/vit-bench.c $(BENCH))
@@ -497,6 +506,11 @@ $(filter %/vit-serve,$(APART)): LIBS += $(SERVE_LIBS)
 $(APART): $(CLI_OBJ) $(BUILD)/lib/libvit.a
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(SECTIONS) $(LIBS)
+# Programs find the models beside build; those of another directory find this link.
+$(LINKS) $(APART): | $(if $(filter-out build,$(BUILD)),$(BUILD)/share/vit/models)
+$(BUILD)/share/vit/models:
+	@mkdir -p $(@D)
+	ln -sfn $(CURDIR)/models $@
 # Windows has no links worth the name.
 programs: $(if $(EXE),$(BUILD)/bin/vit$(EXE),$(PROGRAMS))
 
@@ -573,12 +587,7 @@ $(BUILD)/emulated/vit-train: $(BUILD)/obj/vit/cli/vit-train.o $(EMULATED_OBJ) $(
 
 tests: $(TESTS) $(EMULATED_TESTS)
 
-# Programs find the models beside build; those of another directory find this link.
-$(BUILD)/share/vit/models:
-	mkdir -p $(@D)
-	ln -s $(CURDIR)/models $@
-
-test: all tests $(if $(filter build,$(BUILD)),,$(BUILD)/share/vit/models)
+test: all tests
 	BUILD=$(BUILD) tests/run $(if $(LESS),$(notdir $(CORE_TESTS:.c=)))
 
 bench: all

@@ -12,6 +12,9 @@
 #define TILE_ROWS 4
 #define TILE_VECS 1
 #define TILE_DEPTH 512
+/* Loops stay loops: unrolled, sixteen lanes at a time, they compile for three times as long and run
+ * no faster. */
+#define UNROLL
 
 typedef struct v16 {
     float lane[16];
