@@ -208,7 +208,7 @@ const uint8_t *vit_record_pixels(const vit_dataset *d, const vit_records *r, siz
 const char *vit_record_file(const vit_records *r, size_t index);
 
 /* pixels [height][width][channels] = a copy of those of a record, wherever they are. May be called
- * from several threads at once. Errors: those of vit_preprocess_file, for a file that has changed
+ * from several threads at once. Errors: those of vit_preprocess_bytes, for a file that has changed
  * or vanished since the set was opened. */
 vit_status vit_record_read(const vit_dataset *d, const vit_records *r, size_t index,
                            uint8_t *pixels, vit_error *error);

@@ -353,8 +353,8 @@ static void check_last_block(const vit_config *c) {
     const data d = data_new(&one);
     const size_t tokens = vit_config_tokens(c), count = BATCH * c->classes;
     float *logits = check_floats(count), *want = check_floats(count);
-    assert_int_equal(vit_block_outputs(c, c->depth - 1), 1);
-    assert_int_equal(vit_block_outputs(&with_mean, c->depth - 1), tokens);
+    assert_int_equal(vit_block_outputs(c, VIT_KEPT_NOTHING, c->depth - 1), 1);
+    assert_int_equal(vit_block_outputs(&with_mean, VIT_KEPT_NOTHING, c->depth - 1), tokens);
     copy_weights(&all, &one);
     run_slices(&all, best(1), &d, BATCH, want);
     run_slices(&one, best(1), &d, BATCH, logits);

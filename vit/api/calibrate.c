@@ -59,9 +59,13 @@ static vit_status see_file(calibration *c, const char *name, vit_error *error) {
     const vit_preprocessing *p = &c->model->preprocessing;
     char *path = vit_path_join(c->options->calibrate, name);
     vit_image ready = {0};
+    vit_bytes file;
     if (!path) return vit_fail_memory(error, "a path", 0);
-    vit_status status = vit_preprocess_file(&ready, path, p, config->height, config->width,
-                                            config->channels, c->kernels, error);
+    vit_status status = vit_read_file(&file, path, VIT_IMAGE_MAX_FILE, error);
+    if (status == VIT_OK)
+        status = vit_preprocess_bytes(&ready, file.data, file.size, path, p, config->height,
+                                      config->width, config->channels, c->kernels, error);
+    vit_free(file.data);
     if (status == VIT_OK) {
         vit_normalize_prepared(c->image, &ready, p, c->table[0]);
         status = vit_migration_see(c->migration, c->image, error);

@@ -298,19 +298,6 @@ static size_t find_known(const vit_few_shot *t, const uint8_t digest[32]) {
     return SIZE_MAX;
 }
 
-vit_status vit_few_shot_check(const vit_few_shot *t, const vit_picture *p, vit_error *error) {
-    vit_image_file file;
-    if (t->most_pixels == 0) return VIT_OK;
-    vit_status status = vit_image_open(&file, p->bytes, p->size, p->name, error);
-    if (status != VIT_OK) return status;
-    const size_t width = file.image.width, height = file.image.height;
-    vit_image_close(&file);
-    if (width <= t->most_pixels / height) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                    "%s: %zu x %zu pixels, expected at most %zu altogether", p->name, width, height,
-                    t->most_pixels);
-}
-
 static void take_picture(size_t i, int thread, void *context) {
     (void)thread;
     const window *w = context;
@@ -336,11 +323,9 @@ static void take_picture(size_t i, int thread, void *context) {
         hash_picture(w->digests[i], p, &file);
         w->known[i] = find_known(w->t, w->digests[i]);
     }
-    if (w->known[i] == SIZE_MAX && whole.bytes)
-        error->status = vit_few_shot_check(w->t, &whole, error);
-    if (w->known[i] == SIZE_MAX && error->status == VIT_OK) {
-        error->status =
-            vit_model_prepare(&w->ready[i], w->t->backbone, w->t->session->kernels, &whole, error);
+    if (w->known[i] == SIZE_MAX) {
+        error->status = vit_model_prepare(&w->ready[i], w->t->backbone, w->t->session->kernels,
+                                          &whole, w->t->most_pixels, error);
         if (error->status == VIT_OK) w->answers[i].warning = w->ready[i].warning;
     }
     vit_free(read.data);

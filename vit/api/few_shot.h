@@ -71,9 +71,6 @@ struct vit_few_shot {
 vit_status vit_few_shot_embed(vit_few_shot *t, const vit_image *const *ready, size_t count,
                               size_t first, size_t views, float *out, vit_error *error);
 
-/* UNSUPPORTED if a picture whose bytes are given has more pixels than the options allow. */
-vit_status vit_few_shot_check(const vit_few_shot *t, const vit_picture *picture, vit_error *error);
-
 /* *out = by what copies of a prepared picture are found, freed by vit_free; digest 0: that of its
  * pixels. NULL: no memory, and the picture has no copies. */
 vit_likeness *vit_few_shot_likeness(const vit_image *ready, uint64_t digest);

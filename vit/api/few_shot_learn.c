@@ -292,9 +292,9 @@ vit_status vit_few_shot_answer(vit_few_shot *t, const vit_picture *picture, floa
     float *features = vit_alloc(t->width, sizeof *features);
     vit_status status =
         features ? vit_few_shot_needs_head(t, error) : vit_fail_memory(error, "features", t->width);
-    if (status == VIT_OK && picture->bytes) status = vit_few_shot_check(t, picture, error);
     if (status == VIT_OK)
-        status = vit_model_prepare(&ready, t->backbone, t->session->kernels, picture, error);
+        status = vit_model_prepare(&ready, t->backbone, t->session->kernels, picture,
+                                   picture->bytes ? t->most_pixels : 0, error);
     if (status == VIT_OK) {
         const vit_image *one = &ready;
         status = vit_few_shot_embed(t, &one, 1, 0, 1, features, error);

@@ -39,7 +39,7 @@ static void add_picture(vit_json_out *json, const vit_few_shot *t, size_t index)
     vit_bytes png = {0};
     const uint8_t *pixels = p->thumb;
     if (!pixels && p->name && !p->is_kept &&
-        vit_model_prepare(&ready, t->backbone, t->session->kernels, &file, NULL) == VIT_OK)
+        vit_model_prepare(&ready, t->backbone, t->session->kernels, &file, 0, NULL) == VIT_OK)
         pixels = ready.pixels;
     if (pixels && vit_png_write(&png, pixels, c->width, c->height, c->channels, NULL) == VIT_OK)
         vit_json_base64(json, NULL, png.data, png.size);

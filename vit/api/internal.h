@@ -39,10 +39,11 @@ struct vit_session {
     bool answered;       /* there is a last picture */
 };
 
-/* Decodes a picture and prepares it as the model asks; *ready is freed by vit_image_free. Any
+/* Decodes a picture and prepares it as the model asks; *ready is freed by vit_image_free.
+ * UNSUPPORTED, before a pixel is decoded, for a file of more than most_pixels (0: any number). Any
  * thread may call it. */
 vit_status vit_model_prepare(vit_image *ready, const vit_model *model, const vit_kernels *kernels,
-                             const vit_picture *picture, vit_error *error);
+                             const vit_picture *picture, size_t most_pixels, vit_error *error);
 
 /* How the model writes texts by these options. */
 struct vit_text_options;

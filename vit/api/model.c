@@ -196,9 +196,6 @@ static vit_status load_opened(vit_model **out, vit_opened *opened, const vit_mod
                                .packs = &packs,
                                .in_place = o->in_place && opened->path};
     if (status == VIT_OK) status = vit_model_file_read(&file, opened, &wanted, error);
-    if (status == VIT_OK)
-        status = vit_model_file_resize(&file, o->height > 0 ? o->height : file.config.height,
-                                       o->width > 0 ? o->width : file.config.width, error);
     if (status == VIT_OK) status = turn(&file.preprocessing, o->exif_orientation, error);
     if (status == VIT_OK) status = vit_model_from_file(out, &file, error);
     vit_model_file_clear(&file);
@@ -321,35 +318,33 @@ static vit_status prepare_pixels(vit_image *ready, const vit_model *m, const vit
     return vit_fail_prefix(error, status, p->name ? p->name : "the picture");
 }
 
-static vit_status prepare_regular(vit_image *ready, const vit_model *m, const vit_kernels *kernels,
-                                  const vit_picture *p, vit_error *error) {
-    const vit_config *c = &m->file.config;
-    vit_bytes file;
-    vit_status status = vit_read_regular(&file, p->name, VIT_IMAGE_MAX_FILE, error);
-    if (status == VIT_OK)
-        status = vit_preprocess_bytes(ready, file.data, file.size, p->name, &m->file.preprocessing,
-                                      c->height, c->width, c->channels, kernels, error);
-    vit_free(file.data);
-    return status;
-}
-
 vit_status vit_model_prepare(vit_image *ready, const vit_model *m, const vit_kernels *kernels,
-                             const vit_picture *p, vit_error *error) {
+                             const vit_picture *p, size_t most_pixels, vit_error *error) {
     const vit_config *c = &m->file.config;
-    const vit_preprocessing *list = &m->file.preprocessing;
-    vit_status status;
+    vit_bytes read = {0};
+    vit_image_file file = {.bytes = p->bytes, .size = p->size, .name = p->name};
+    vit_status status = VIT_OK;
     *ready = (vit_image){0};
-    if (!p->bytes && !p->pixels && !p->name)
+    if (p->pixels) return prepare_pixels(ready, m, kernels, p, error);
+    if (!p->bytes && !p->name)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "a picture has no path, no bytes and no pixels");
-    if (p->pixels)
-        status = prepare_pixels(ready, m, kernels, p, error);
-    else if (!p->bytes && p->is_regular_file)
-        status = prepare_regular(ready, m, kernels, p, error);
-    else if (p->bytes)
-        status = vit_preprocess_bytes(ready, p->bytes, p->size, p->name, list, c->height, c->width,
-                                      c->channels, kernels, error);
-    else
-        status = vit_preprocess_file(ready, p->name, list, c->height, c->width, c->channels,
-                                     kernels, error);
+    if (!p->bytes) {
+        status = p->is_regular_file ? vit_read_regular(&read, p->name, VIT_IMAGE_MAX_FILE, error)
+                                    : vit_image_read_file(&read, &file.name, p->name, error);
+        file.bytes = read.data;
+        file.size = read.size;
+    }
+    if (status == VIT_OK) status = vit_image_open(&file, file.bytes, file.size, file.name, error);
+    if (status == VIT_OK) {
+        const size_t width = file.image.width, height = file.image.height;
+        status = most_pixels > 0 && width > most_pixels / height
+                     ? vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                                "%s: %zu x %zu pixels, expected at most %zu altogether", file.name,
+                                width, height, most_pixels)
+                     : vit_preprocess_opened(ready, &file, &m->file.preprocessing, c->height,
+                                             c->width, c->channels, kernels, error);
+        vit_image_close(&file);
+    }
+    vit_free(read.data);
     return status;
 }

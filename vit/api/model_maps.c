@@ -48,7 +48,7 @@ vit_status vit_prepare_picture(vit_session *s, const vit_picture *picture, uint8
     VIT_ENTRY;
     const vit_config *c = &s->model->file.config;
     vit_image ready;
-    const vit_status status = vit_model_prepare(&ready, s->model, s->kernels, picture, error);
+    const vit_status status = vit_model_prepare(&ready, s->model, s->kernels, picture, 0, error);
     if (status != VIT_OK) return status;
     memcpy(pixels, ready.pixels, c->height * c->width * c->channels);
     s->warning = ready.warning;

@@ -132,7 +132,7 @@ static void take_picture(vit_text_session *s, vit_text_answer *a, const vit_pict
     const vit_config *c = &s->model->file.config;
     const size_t pixels = c->height * c->width;
     vit_image ready = {0};
-    const vit_status status = vit_model_prepare(&ready, s->model, s->kernels, p, &a->error);
+    const vit_status status = vit_model_prepare(&ready, s->model, s->kernels, p, 0, &a->error);
     a->error.status = status;
     if (status == VIT_OK)
         vit_normalize_prepared(s->images + at * pixels * c->channels, &ready,
@@ -256,7 +256,8 @@ vit_status vit_explain_text(vit_text_session *s, const vit_picture *picture, con
     if (vit_config_takes_pictures(c) ? !picture : vit_config_takes_texts(c) && !text)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "what the model was given is missing");
     if (vit_config_takes_pictures(c)) {
-        input.error.status = vit_model_prepare(&ready, s->model, s->kernels, picture, &input.error);
+        input.error.status =
+            vit_model_prepare(&ready, s->model, s->kernels, picture, 0, &input.error);
         if (input.error.status == VIT_OK)
             vit_normalize_prepared(s->images, &ready, &s->model->file.preprocessing, s->table[0]);
     } else {

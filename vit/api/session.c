@@ -52,19 +52,6 @@ void vit_session_free(vit_session *s) {
 
 /* ---- prepared pictures ---- */
 
-/* Checks answer `index` of `count`; of several, the message has its number. */
-static vit_status check_answer(const vit_session *s, const float *logits, const float *features,
-                               size_t index, size_t count, vit_error *error) {
-    char name[40];
-    const vit_config *c = &s->model->file.config;
-    const size_t width = vit_config_embedding(c);
-    const vit_status status = vit_check_answer(logits + index * c->classes, c->classes,
-                                               features + index * width, width, error);
-    if (status == VIT_OK || count == 1) return status;
-    snprintf(name, sizeof name, "picture %zu of %zu", index + 1, count);
-    return vit_fail_prefix(error, status, name);
-}
-
 /* The picture answered last, for vit_session_features and vit_session_warning. */
 static void remember(vit_session *s, const float *features, const char *warning) {
     memcpy(s->features, features,
@@ -96,15 +83,21 @@ static vit_status given_source(float *images, size_t first, size_t count, void *
 /* Answers `count` pictures from the source. features may be NULL. */
 static vit_status embed(vit_session *s, vit_image_source *source, void *context, size_t count,
                         float *logits, float *features, vit_error *error) {
-    const size_t width = vit_config_embedding(&s->model->file.config);
+    const vit_config *c = &s->model->file.config;
+    const size_t classes = c->classes, width = vit_config_embedding(c);
     if (count == 0) return VIT_OK;
     float *own = features ? NULL : vit_alloc(count, width * sizeof *own);
     if (!features && !own) return vit_fail_memory(error, "features", count * width * sizeof *own);
     float *rows = features ? features : own;
     vit_status status =
         vit_inference_run(s->inference, logits, rows, source, context, count, error);
-    for (size_t i = 0; i < count && status == VIT_OK; i++)
-        status = check_answer(s, logits, rows, i, count, error);
+    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+        status = vit_check_answer(logits + i * classes, classes, rows + i * width, width, error);
+        if (status == VIT_OK || count == 1) continue;
+        char name[64];
+        snprintf(name, sizeof name, "picture %zu of %zu", i + 1, count);
+        vit_fail_prefix(error, status, name);
+    }
     if (status == VIT_OK) remember(s, rows + (count - 1) * width, NULL);
     vit_free(own);
     return status;
@@ -157,8 +150,8 @@ static void prepare_task(size_t index, int thread, void *context) {
     const vit_picture *p = &m->pictures[index];
     vit_answer *a = &m->answers[index];
     *a = (vit_answer){0};
-    const vit_status status =
-        vit_model_prepare(&m->ready[index], m->session->model, m->session->kernels, p, &a->error);
+    const vit_status status = vit_model_prepare(&m->ready[index], m->session->model,
+                                                m->session->kernels, p, 0, &a->error);
     a->error.status = status;
     a->warning = status == VIT_OK ? m->ready[index].warning : NULL;
 }
@@ -183,30 +176,13 @@ static vit_status picture_source(float *images, size_t first, size_t count, void
     return VIT_OK;
 }
 
-/* Answers one prepared picture and frees it. logits or features may be NULL. */
-static vit_status answer(vit_session *s, vit_image *ready, const char *name, float *logits,
-                         float *features, vit_error *error) {
-    const size_t classes = s->model->file.config.classes;
-    vit_status status;
-    float *own = logits ? NULL : vit_alloc(classes, sizeof *own);
-    const char *warning = ready->warning;
-    many one = {.session = s, .ready = ready, .all_ready = true};
-    if (logits || own)
-        status = embed(s, picture_source, &one, 1, logits ? logits : own, features, error);
-    else
-        status = vit_fail_memory(error, "an answer", classes * sizeof *own);
-    if (status != VIT_OK) vit_fail_prefix(error, status, name);
-    s->warning = warning;
-    vit_image_free(ready);
-    vit_free(own);
-    return status;
-}
-
 static vit_status answer_picture(vit_session *s, const vit_picture *p, float *logits,
                                  float *features, vit_error *error) {
-    vit_image ready;
-    const vit_status status = vit_model_prepare(&ready, s->model, s->kernels, p, error);
-    return status == VIT_OK ? answer(s, &ready, p->name, logits, features, error) : status;
+    vit_answer answer;
+    const vit_status status = vit_classify_many(s, p, 1, logits, features, &answer, error);
+    if (status != VIT_OK || answer.error.status == VIT_OK) return status;
+    if (error) *error = answer.error;
+    return answer.error.status;
 }
 
 vit_status vit_classify_file(vit_session *s, const char *path, float *logits, vit_error *error) {
@@ -227,37 +203,14 @@ vit_status vit_classify_memory(vit_session *s, const void *bytes, size_t size, c
     return answer_picture(s, &picture, logits, NULL, error);
 }
 
-/* Decodes the bytes of a picture, unless it has more than most_pixels (0: any number), and prepares
- * it. */
-static vit_status prepare_bytes(vit_image *ready, const vit_session *s, const void *bytes,
-                                size_t size, const char *name, size_t most_pixels,
-                                vit_error *error) {
-    const vit_config *c = &s->model->file.config;
-    vit_image_file file;
-    vit_status status = vit_image_open(&file, bytes, size, name, error);
-    if (status != VIT_OK) return status;
-    const size_t width = file.image.width, height = file.image.height;
-    if (most_pixels > 0 && width > most_pixels / height)
-        status = vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                          "%s: %zu x %zu pixels, expected at most %zu altogether", name, width,
-                          height, most_pixels);
-    else
-        status = vit_preprocess_opened(ready, &file, &s->model->file.preprocessing, c->height,
-                                       c->width, c->channels, s->kernels, error);
-    vit_image_close(&file);
-    return status;
-}
-
 vit_status vit_prepare_values(const vit_session *s, const vit_picture *picture, size_t most_pixels,
                               uint8_t *pixels, float *values, const char **warning,
                               vit_error *error) {
     VIT_ENTRY;
     const vit_config *c = &s->model->file.config;
     vit_image ready;
-    const vit_status status = picture->bytes && !picture->pixels
-                                  ? prepare_bytes(&ready, s, picture->bytes, picture->size,
-                                                  picture->name, most_pixels, error)
-                                  : vit_model_prepare(&ready, s->model, s->kernels, picture, error);
+    const vit_status status = vit_model_prepare(&ready, s->model, s->kernels, picture,
+                                                picture->bytes ? most_pixels : 0, error);
     if (status != VIT_OK) return status;
     if (pixels) memcpy(pixels, ready.pixels, c->height * c->width * c->channels);
     if (values) vit_normalize_prepared(values, &ready, &s->model->file.preprocessing, s->table[0]);
@@ -296,46 +249,41 @@ static void fill_nan(float *values, size_t count) {
 
 /* Each slice of the batch prepares its own pictures, so that some threads decode while others
  * compute. Fewer pictures than threads would leave threads idle; they are all prepared first. */
-static vit_status answer_many(vit_session *s, many *m, size_t count, float *logits, float *features,
-                              vit_error *error) {
-    const size_t classes = s->model->file.config.classes;
-    const size_t width = vit_config_embedding(&s->model->file.config);
-    m->all_ready = count < (size_t)s->threads;
-    if (m->all_ready) vit_parallel(s->threads, count, prepare_task, m);
-    const vit_status status =
-        vit_inference_run(s->inference, logits, features, picture_source, m, count, error);
-    for (size_t i = 0; i < count && status == VIT_OK; i++) {
-        vit_answer *a = &m->answers[i];
-        const char *name = m->pictures[i].name;
-        if (a->error.status == VIT_OK &&
-            check_answer(s, logits, features, i, 1, &a->error) != VIT_OK)
-            vit_fail_prefix(&a->error, a->error.status, name);
-        if (a->error.status == VIT_OK) {
-            remember(s, features + i * width, a->warning);
-            continue;
-        }
-        a->warning = NULL;
-        fill_nan(logits + i * classes, classes);
-        fill_nan(features + i * width, width);
-    }
-    return status;
-}
-
 vit_status vit_classify_many(vit_session *s, const vit_picture *pictures, size_t count,
                              float *logits, float *features, vit_answer *answers,
                              vit_error *error) {
     VIT_ENTRY;
-    const size_t width = vit_config_embedding(&s->model->file.config) * sizeof(float);
-    float *own = features ? NULL : vit_alloc(count, width);
-    many m = {.session = s, .pictures = pictures, .answers = answers};
-    m.ready = vit_alloc(count, sizeof *m.ready);
-    const vit_status status =
-        m.ready && (features || own)
-            ? answer_many(s, &m, count, logits, features ? features : own, error)
-            : vit_fail_memory(error, "pictures", count * (sizeof *m.ready + width));
+    const vit_config *c = &s->model->file.config;
+    const size_t classes = c->classes, width = vit_config_embedding(c);
+    float *own_features = features ? NULL : vit_alloc(count, width * sizeof *features);
+    float *own_logits = logits ? NULL : vit_alloc(count, classes * sizeof *logits);
+    float *rows = features ? features : own_features, *outputs = logits ? logits : own_logits;
+    many m = {s, pictures, answers, vit_alloc(count, sizeof *m.ready), count < (size_t)s->threads};
+    vit_status status = VIT_OK;
+    if (!m.ready || !rows || !outputs)
+        status = vit_fail_memory(error, "pictures",
+                                 count * (sizeof *m.ready + (classes + width) * sizeof(float)));
+    if (status == VIT_OK && m.all_ready) vit_parallel(s->threads, count, prepare_task, &m);
+    if (status == VIT_OK)
+        status = vit_inference_run(s->inference, outputs, rows, picture_source, &m, count, error);
+    for (size_t i = 0; i < count && status == VIT_OK; i++) {
+        vit_answer *a = &answers[i];
+        float *output = outputs + i * classes, *row = rows + i * width;
+        if (a->error.status == VIT_OK &&
+            vit_check_answer(output, classes, row, width, &a->error) != VIT_OK)
+            vit_fail_prefix(&a->error, a->error.status, pictures[i].name);
+        if (a->error.status == VIT_OK) {
+            remember(s, row, a->warning);
+            continue;
+        }
+        a->warning = NULL;
+        fill_nan(output, classes);
+        fill_nan(row, width);
+    }
     for (size_t i = 0; m.ready && i < count; i++) vit_image_free(&m.ready[i]);
     vit_free(m.ready);
-    vit_free(own);
+    vit_free(own_features);
+    vit_free(own_logits);
     return status;
 }
 

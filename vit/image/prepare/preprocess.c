@@ -200,40 +200,38 @@ static bool crop_window(vit_window *window, const vit_operation *op, size_t widt
     return true;
 }
 
-/* Reads the file into file->image. If the first operation that changes it is a resize, its rows are
- * resized, and cropped by a crop after it, as they are read, and *first becomes the index of the
- * operation after these. */
-static vit_status first_pixels(reading *r, const vit_preprocessing *p, size_t *first,
-                               const vit_kernels *kernels, vit_error *error) {
-    vit_image *image = &r->file->image, resized;
-    const vit_operation *op = p->operations, *end = p->operations + p->count;
-    size_t width, height;
-    while (r->file->jpeg && op < end && is_idle(op, image)) op++;
-    if (!r->file->jpeg || op == end || op->kind != VIT_OP_RESIZE)
-        return r->status = vit_image_read(r->file, error);
-    const vit_image_rows rows = {image->width, image->height, image->channels,
-                                 narrow_rows,  read_rows,     r};
-    resize_target(op, image, &width, &height);
-    vit_window window = {0, 0, width, height};
-    const bool is_cropped = op + 1 < end && crop_window(&window, op + 1, width, height);
-    const vit_status status = vit_image_resize_rows(&resized, &rows, width, height, &window,
-                                                    op->filter, op->arithmetic, kernels, error);
-    if (status != VIT_OK) return status;
-    resized.orientation = image->orientation;
-    *image = resized;
-    *first = (size_t)(op - p->operations) + (is_cropped ? 2 : 1);
-    return VIT_OK;
-}
-
+/* Where the first operation that changes a JPEG is a resize, its rows are resized, and cropped by a
+ * crop after it, as they are read. */
 vit_status vit_preprocess_opened(vit_image *out, vit_image_file *file, const vit_preprocessing *p,
                                  size_t height, size_t width, size_t channels,
                                  const vit_kernels *kernels, vit_error *error) {
     reading r = {.file = file};
-    size_t first = 0;
+    vit_image *image = &file->image, resized;
+    const vit_operation *op = p->operations, *end = p->operations + p->count;
+    vit_status status;
     *out = (vit_image){0};
-    vit_status status = first_pixels(&r, p, &first, kernels, error);
+    while (file->jpeg && op < end && is_idle(op, image)) op++;
+    if (file->jpeg && op < end && op->kind == VIT_OP_RESIZE) {
+        const vit_image_rows rows = {image->width, image->height, image->channels,
+                                     narrow_rows,  read_rows,     &r};
+        vit_window window = {0};
+        resize_target(op, image, &window.width, &window.height);
+        const size_t wide = window.width, high = window.height;
+        const bool is_cropped = op + 1 < end && crop_window(&window, op + 1, wide, high);
+        status = vit_image_resize_rows(&resized, &rows, wide, high, &window, op->filter,
+                                       op->arithmetic, kernels, error);
+        if (status == VIT_OK) {
+            resized.orientation = image->orientation;
+            *image = resized;
+        }
+        op += is_cropped ? 2 : 1;
+    } else {
+        op = p->operations;
+        status = r.status = vit_image_read(file, error);
+    }
     if (status == VIT_OK)
-        status = run(out, &file->image, p, first, height, width, channels, kernels, error);
+        status = run(out, image, p, (size_t)(op - p->operations), height, width, channels, kernels,
+                     error);
     return status == r.status ? status : vit_fail_prefix(error, status, file->name);
 }
 
@@ -246,20 +244,6 @@ vit_status vit_preprocess_bytes(vit_image *out, const void *bytes, size_t size, 
     if (status != VIT_OK) return status;
     status = vit_preprocess_opened(out, &file, p, height, width, channels, kernels, error);
     vit_image_close(&file);
-    return status;
-}
-
-vit_status vit_preprocess_file(vit_image *out, const char *path, const vit_preprocessing *p,
-                               size_t height, size_t width, size_t channels,
-                               const vit_kernels *kernels, vit_error *error) {
-    vit_bytes file;
-    const char *name;
-    *out = (vit_image){0};
-    vit_status status = vit_image_read_file(&file, &name, path, error);
-    if (status == VIT_OK)
-        status = vit_preprocess_bytes(out, file.data, file.size, name, p, height, width, channels,
-                                      kernels, error);
-    vit_free(file.data);
     return status;
 }
 

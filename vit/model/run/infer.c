@@ -28,11 +28,12 @@ struct vit_inference {
     const vit_kernels *kernels;
     int threads;
     size_t capacity; /* pictures of a worker's slice, at most; of an encoder of texts, tokens */
+    size_t width;    /* vit_inference_width */
     /* of the run in progress: */
     float *logits, *features;
-    vit_image_source *source;
-    vit_sample_source *text_source; /* of vit_inference_visit */
-    vit_visit *visit;               /* NULL: the run is vit_inference_run's */
+    vit_image_source *source; /* NULL: the samples come from text_source */
+    vit_sample_source *text_source;
+    vit_visit *visit; /* NULL: the answers are copied to logits and features */
     void *context;
     size_t count, slice;
     const size_t *starts; /* the first sample of each slice; NULL: all have `slice` */
@@ -51,6 +52,7 @@ vit_status vit_inference_new(vit_inference **out, const vit_network *network,
     **out = (vit_inference){.network = network,
                             .kernels = kernels,
                             .threads = threads,
+                            .width = vit_inference_width(c),
                             .capacity = c->tower ? vit_max(SLICE_ROWS, c->length)
                                                  : vit_ceil_div(SLICE_ROWS, tokens)};
     return VIT_OK;
@@ -82,18 +84,6 @@ size_t vit_inference_width(const vit_config *c) {
     return vit_config_embedding(c) * (vit_pools[c->pool].tokens ? vit_config_tokens(c) : 1);
 }
 
-static void visit_slice(const vit_inference *i, worker *w, size_t first, size_t count) {
-    const vit_exec exec = vit_network_exec(i->network, &w->state, i->kernels, i->inner_threads);
-    if (w->status == VIT_OK)
-        w->status = i->text_source(w->images, w->texts[0], w->texts[1], first, count, i->context,
-                                   &w->error);
-    if (w->status != VIT_OK) return;
-    w->state.texts = w->texts[0];
-    if (w->state.decoder) w->state.decoder->texts = w->texts[1];
-    vit_network_forward(i->network, &exec, &w->state, w->images, count);
-    i->visit(&w->state, first, count, i->context);
-}
-
 static void slice_task(size_t index, int thread, void *context) {
     vit_inference *i = context;
     const vit_config *c = &i->network->config;
@@ -101,21 +91,28 @@ static void slice_task(size_t index, int thread, void *context) {
     const vit_exec exec = vit_network_exec(i->network, &w->state, i->kernels, i->inner_threads);
     const size_t first = i->starts ? i->starts[index] : index * i->slice;
     const size_t end = i->starts ? i->starts[index + 1] : vit_min(first + i->slice, i->count);
-    const size_t count = end - first, width = vit_inference_width(c);
+    const size_t count = end - first;
+    if (w->status == VIT_OK && i->source)
+        w->status = i->source(w->images, first, count, i->context, &w->error);
+    else if (w->status == VIT_OK)
+        w->status = i->text_source(w->images, w->texts[0], w->texts[1], first, count, i->context,
+                                   &w->error);
+    if (w->status != VIT_OK) return;
+    w->state.texts = w->texts[0];
+    if (w->state.decoder) w->state.decoder->texts = w->texts[1];
+    vit_network_forward(i->network, &exec, &w->state, w->images, count);
     if (i->visit) {
-        visit_slice(i, w, first, count);
+        i->visit(&w->state, first, count, i->context);
         return;
     }
-    if (w->status == VIT_OK) w->status = i->source(w->images, first, count, i->context, &w->error);
-    if (w->status != VIT_OK) return;
-    vit_network_forward(i->network, &exec, &w->state, w->images, count);
     if (w->state.head.logits)
         memcpy(i->logits + first * c->classes, w->state.head.logits,
                count * c->classes * sizeof(float));
     const float *features = vit_heads[c->head].projects ? w->state.head.logits
                             : vit_heads[c->head].unit   ? w->state.head.hidden
                                                         : w->state.pool.features;
-    if (i->features) memcpy(i->features + first * width, features, count * width * sizeof(float));
+    if (i->features)
+        memcpy(i->features + first * i->width, features, count * i->width * sizeof(float));
 }
 
 static void run_slices(void *context) {
@@ -131,9 +128,19 @@ static bool has_small_products(const vit_inference *i) {
     return vit_exec_threads(&exec, vit_config_multiply_adds(c) / products) == 1;
 }
 
-/* spread: each thread takes slices; else all compute the same one. i->slices are set. */
-static vit_status run(vit_inference *i, void *context, bool spread, int workers, vit_error *error) {
-    for (int n = 0; n < workers; n++) {
+/* `count` samples, or if i->starts is set, slices: each thread takes some, or if there are fewer
+ * than threads, all compute the same one. */
+static vit_status run(vit_inference *i, void *context, size_t count, vit_error *error) {
+    const size_t threads = (size_t)i->threads;
+    const bool spread = count >= threads || (!i->starts && has_small_products(i));
+    const size_t workers = spread ? vit_min(count, threads) : 1;
+    if (count == 0) return VIT_OK;
+    i->count = count;
+    i->slice = vit_min(vit_ceil_div(count, threads), i->capacity);
+    i->slices = i->starts ? count : vit_ceil_div(count, i->slice);
+    i->context = context;
+    i->inner_threads = spread ? 1 : i->threads;
+    for (size_t n = 0; n < workers; n++) {
         worker *w = &i->workers[n];
         w->of = i;
         w->status = VIT_OK;
@@ -141,25 +148,11 @@ static vit_status run(vit_inference *i, void *context, bool spread, int workers,
         const vit_status status = vit_arena_fit(&w->arena, carve_worker, w, "a session", error);
         if (status != VIT_OK) return status;
     }
-    i->context = context;
-    i->inner_threads = spread ? 1 : i->threads;
     vit_with_team(i->inner_threads, run_slices, i);
-    for (int w = 0; w < workers; w++)
+    for (size_t w = 0; w < workers; w++)
         if (i->workers[w].status != VIT_OK)
             return vit_fail(error, i->workers[w].status, "%s", i->workers[w].error.message);
     return VIT_OK;
-}
-
-/* Slices of equal size. */
-static vit_status run_evenly(vit_inference *i, void *context, size_t count, vit_error *error) {
-    const size_t threads = (size_t)i->threads, share = vit_ceil_div(count, threads);
-    const bool spread = count >= threads || has_small_products(i);
-    if (count == 0) return VIT_OK;
-    i->count = count;
-    i->starts = NULL;
-    i->slice = vit_min(share, i->capacity);
-    i->slices = vit_ceil_div(count, i->slice);
-    return run(i, context, spread, spread ? (int)vit_min(count, threads) : 1, error);
 }
 
 vit_status vit_inference_run(vit_inference *i, float *logits, float *features,
@@ -169,25 +162,23 @@ vit_status vit_inference_run(vit_inference *i, float *logits, float *features,
     i->features = features;
     i->source = source;
     i->visit = NULL;
-    return run_evenly(i, context, count, error);
+    i->starts = NULL;
+    return run(i, context, count, error);
 }
 
 vit_status vit_inference_visit(vit_inference *i, vit_sample_source *source, vit_visit *visit,
                                void *context, size_t count, vit_error *error) {
-    i->text_source = source;
-    i->visit = visit;
-    return run_evenly(i, context, count, error);
+    return vit_inference_visit_slices(i, source, visit, context, NULL, count, error);
 }
 
 vit_status vit_inference_visit_slices(vit_inference *i, vit_sample_source *source, vit_visit *visit,
                                       void *context, const size_t *starts, size_t slices,
                                       vit_error *error) {
-    const bool spread = slices >= (size_t)i->threads;
+    i->source = NULL;
     i->text_source = source;
     i->visit = visit;
     i->starts = starts;
-    i->slices = slices;
-    return run(i, context, spread, spread ? i->threads : 1, error);
+    return run(i, context, slices, error);
 }
 
 int vit_inference_threads(const vit_inference *i) {
@@ -206,20 +197,19 @@ vit_status vit_fail_answer(vit_error *error, const char *where) {
                     where);
 }
 
-static vit_status check_numbers(const char *what, const float *values, size_t count,
-                                vit_error *error) {
-    size_t i = 0;
-    while (i < count && isfinite(values[i])) i++;
-    if (i == count) return VIT_OK;
-    char where[64];
-    snprintf(where, sizeof where, " (%s %zu is %s)", what, i,
-             isnan(values[i]) ? "NaN" : "infinite");
-    return vit_fail_answer(error, where);
-}
-
 vit_status vit_check_answer(const float *logits, size_t classes, const float *features,
                             size_t width, vit_error *error) {
-    const vit_status status = check_numbers("logit", logits, classes, error);
-    if (status != VIT_OK || !features) return status;
-    return check_numbers("feature", features, width, error);
+    const float *const values[] = {logits, features};
+    const size_t counts[] = {classes, features ? width : 0};
+    static const char *const names[] = {"logit", "feature"};
+    for (size_t k = 0; k < 2; k++) {
+        size_t i = 0;
+        while (i < counts[k] && isfinite(values[k][i])) i++;
+        if (i == counts[k]) continue;
+        char where[64];
+        snprintf(where, sizeof where, " (%s %zu is %s)", names[k], i,
+                 isnan(values[k][i]) ? "NaN" : "infinite");
+        return vit_fail_answer(error, where);
+    }
+    return VIT_OK;
 }

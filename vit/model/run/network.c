@@ -14,8 +14,8 @@ VIT_CHECK_ROWS(vit_kepts, VIT_KEPT_COUNT);
 
 /* ---- memory ---- */
 
-size_t vit_block_outputs(const vit_config *c, size_t block) {
-    const bool first = vit_pools[c->pool].first && !c->qk_norm;
+size_t vit_block_outputs(const vit_config *c, vit_kept kept, size_t block) {
+    const bool first = vit_pools[c->pool].first && !c->qk_norm && !vit_kepts[kept].tokens;
     return first && block + 1 == c->depth ? 1 : vit_config_tokens(c);
 }
 
@@ -27,18 +27,13 @@ static vit_carving carving_of(const vit_state *s, vit_arena *arena, const vit_co
                          .kept = s->kept};
 }
 
-/* Tokens of a picture that block i computes in this state. */
-static size_t outputs_of(const vit_state *s, const vit_config *c, size_t i) {
-    return vit_kepts[s->kept].tokens ? vit_config_tokens(c) : vit_block_outputs(c, i);
-}
-
 static void carve_blocks(vit_state *s, vit_arena *arena, const vit_config *c) {
     vit_carving k = carving_of(s, arena, c);
     vit_block_state block = {0};
     vit_block_carve_shared(&block, &k);
     s->blocks = vit_arena_take(arena, c->depth * sizeof *s->blocks);
     for (size_t i = 0; i < c->depth; i++) {
-        k.outputs = outputs_of(s, c, i);
+        k.outputs = vit_block_outputs(c, s->kept, i);
         k.kept = i < s->frozen ? VIT_KEPT_NOTHING : s->kept;
         switch (i == 0 || i == s->frozen ? VIT_KEPT_ALL : k.kept) {
         case VIT_KEPT_ALL:
@@ -97,7 +92,7 @@ static void carve_stack(vit_state *s, vit_arena *arena, const vit_config *c, int
     carve_blocks(s, arena, c);
     vit_positions_carve(&s->positions, &k, s->blocks ? s->blocks[0].z : NULL);
     k.kept = s->kept;
-    k.outputs = outputs_of(s, c, c->depth - 1);
+    k.outputs = vit_block_outputs(c, s->kept, c->depth - 1);
     s->z = vit_arena_floats(arena, vit_carving_rows_out(&k) * c->dim);
     vit_pool_carve(&s->pool, &k, s->z);
     vit_head_carve(&s->head, &k);
@@ -200,7 +195,7 @@ vit_block_call vit_network_block(const vit_network *n, const vit_exec *exec, con
                             .weights = &n->weights.blocks[i],
                             .batch = s->batch,
                             .rows = s->rows,
-                            .outputs = outputs_of(s, &n->config, i),
+                            .outputs = vit_block_outputs(&n->config, s->kept, i),
                             .keep = s->keep ? s->keep + i * 2 * s->batch : NULL,
                             .scratch = s->scratch,
                             .spans = s->text.spans,
@@ -280,16 +275,13 @@ void vit_decoder_step(const vit_network *n, const vit_exec *exec, vit_state *s,
     vit_logits_forward(n, exec, s);
 }
 
-static void count_rows(const vit_config *c, vit_state *s) {
-    s->rows = vit_stems[c->stem].texts ? vit_token_embedding_rows(&s->text, c, s->texts, s->batch)
-                                       : s->batch * vit_config_tokens(c);
-}
-
 void vit_network_encode(const vit_network *n, const vit_exec *exec, vit_state *s,
                         const float *images, size_t batch) {
+    const vit_config *c = &n->config;
     s->batch = batch;
-    count_rows(&n->config, s);
-    if (vit_config_has_encoder(&n->config)) stack_forward(n, exec, s, images, NULL);
+    s->rows = vit_stems[c->stem].texts ? vit_token_embedding_rows(&s->text, c, s->texts, batch)
+                                       : batch * vit_config_tokens(c);
+    if (vit_config_has_encoder(c)) stack_forward(n, exec, s, images, NULL);
     if (s->projected)
         vit_linear_forward(exec, s->projected, s->pool.features, &n->weights.decoder->memory_proj,
                            NULL, s->rows);
@@ -300,10 +292,11 @@ void vit_network_forward(const vit_network *n, const vit_exec *exec, vit_state *
     vit_network_encode(n, exec, s, images, batch);
     if (!s->decoder) return;
     const vit_network decoder = vit_network_decoder(n);
-    s->decoder->batch = batch;
-    count_rows(&decoder.config, s->decoder);
+    vit_state *d = s->decoder;
+    d->batch = batch;
+    d->rows = vit_token_embedding_rows(&d->text, &decoder.config, d->texts, batch);
     const vit_encoder_states m = encoder_states(n, s);
-    stack_forward(&decoder, exec, s->decoder, NULL, &m);
+    stack_forward(&decoder, exec, d, NULL, &m);
 }
 
 void vit_network_backward(const vit_network *n, const vit_exec *exec, vit_state *s,

@@ -112,9 +112,9 @@ void vit_network_encode(const vit_network *network, const vit_exec *exec, vit_st
 void vit_network_backward(const vit_network *network, const vit_exec *exec, vit_state *state,
                           const vit_gradients *gradients);
 
-/* How many tokens per picture the block must compute: all T, or where the head reads the class
- * token alone, of the last block 1. */
-size_t vit_block_outputs(const vit_config *c, size_t block);
+/* How many tokens per picture the block must compute in a state that keeps so much: all T, or where
+ * the head reads the class token alone, of the last block 1. */
+size_t vit_block_outputs(const vit_config *c, vit_kept kept, size_t block);
 
 /* ---- the parts of vit_network_forward and vit_network_backward, for callers that go block by
  * block ---- */

@@ -91,15 +91,17 @@ vit_status vit_model_file_read(vit_model_file *out, vit_opened *opened, const vi
     } else if (status == VIT_OK) {
         status = build_foreign(out, opened, wanted, error);
     }
+    if (status == VIT_OK)
+        status =
+            vit_model_file_resize(out, wanted->height > 0 ? wanted->height : out->config.height,
+                                  wanted->width > 0 ? wanted->width : out->config.width, error);
     if (stays && status == VIT_OK) {
         out->stays_in = file;
         opened->file = NULL;
         opened->path = NULL;
     }
-    if (status == VIT_OK && wanted->labels) {
-        status = vit_labels_set(out, wanted->labels, error);
-        if (status != VIT_OK) vit_model_file_clear(out);
-    }
+    if (status == VIT_OK && wanted->labels) status = vit_labels_set(out, wanted->labels, error);
+    if (status != VIT_OK) vit_model_file_clear(out);
     return status;
 }
 

@@ -14,7 +14,7 @@ typedef struct vit_wanted {
     const char *emulate; /* the library as which pictures are answered; NULL: the weights' own */
     const char *labels;  /* as for vit_labels_set, or NULL */
     const vit_prompt_head *words; /* the classes of an image encoder; or NULL */
-    size_t height, width;         /* the size to which the model will be resized afterwards, or 0 */
+    size_t height, width;         /* the size that the network gets; 0: its own */
     const vit_exec *packs;        /* as for vit_model_file_load */
     size_t spare;                 /* the same */
     bool in_place; /* weights that are floats stay in the file, unless they are bytes in memory */
