@@ -203,7 +203,7 @@ TEST_SRC = $(if $(LESS),$(CORE_TESTS),$(ALL_TESTS))
 HELP_SRC = $(filter-out $(ALL_TESTS),$(sort $(wildcard tests/support/*.c)))
 
 EMBEDDED = $(filter-out $(ABSENT_DATA),presets measured pytorch_model timm_models \
-  hugging_face_models imagenet synsets templates entities explain_page_html report_html \
+  hugging_face_models imagenet templates entities explain_page_html report_html \
   report_css report_js compare_html compare_js charts_js teaching_html option_names)
 # Tables with the rows of the guests that are there: guests.o, of programs guests_cli.o.
 CLI_OBJ  = $(call obj,$(CLI_SRC)) $(BUILD)/guests_cli.o
@@ -404,11 +404,7 @@ $(BUILD)/teaching_html.c: scripts/embed-text vit/few_shot/page/teaching.html
 
 $(BUILD)/imagenet.c: scripts/embed-text vit/weights/file/imagenet-1k.txt
 	@mkdir -p $(@D)
-	scripts/embed-text vit_imagenet_labels vit/weights/file/imagenet-1k.txt > $@
-
-$(BUILD)/synsets.c: scripts/embed-text vit/weights/file/imagenet-1k-synsets.txt
-	@mkdir -p $(@D)
-	scripts/embed-text vit_imagenet_synsets vit/weights/file/imagenet-1k-synsets.txt > $@
+	scripts/embed-text vit_imagenet_classes vit/weights/file/imagenet-1k.txt > $@
 
 $(BUILD)/templates.c: scripts/embed-text vit/weights/file/imagenet-templates.txt
 	@mkdir -p $(@D)

@@ -20,7 +20,8 @@ MODES = ("eager", "compile", "ort", "openvino")
 
 
 def names():
-    return (ROOT / "vit/weights/file/imagenet-1k.txt").read_text().splitlines()
+    lines = (ROOT / "vit/weights/file/imagenet-1k.txt").read_text().splitlines()
+    return [line.partition(" ")[2] for line in lines]
 
 
 def texts():

@@ -12,8 +12,8 @@ cd "$OLDPWD"
 for word in zero-shot few-shot "linear probe" k-NN validation calibration out-of-distribution \
     quantization quantisation embeddings near-duplicates "attention map" saliency EXIF \
     "knowledge distillation" "gradient accumulation" "activation checkpointing" \
-    "gradient checkpointing" data-parallel throughput latency OCR ONNX "text encoder" \
-    "data augmentation" "early stopping" "confidence threshold" \
+    "gradient checkpointing" "data parallel" data-parallel throughput latency OCR ONNX \
+    "text encoder" "data augmentation" "early stopping" "confidence threshold" \
     "temperature scaling" "cosine similarity"; do
     check "$word" grep -qi -e "$word" texts
 done

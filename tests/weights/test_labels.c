@@ -177,13 +177,14 @@ static void test_hugging_face(void **state) {
 
 static void test_imagenet(void **state) {
     size_t count = 0;
-    while (vit_imagenet_labels[count] != NULL) {
+    while (vit_imagenet_classes[count] != NULL) {
         for (size_t i = 0; i < count; i++)
-            assert_string_not_equal(vit_imagenet_labels[i], vit_imagenet_labels[count]);
+            assert_string_not_equal(vit_imagenet_classes[i] + VIT_SYNSET_LENGTH,
+                                    vit_imagenet_classes[count] + VIT_SYNSET_LENGTH);
         count++;
     }
     assert_int_equal(count, VIT_IMAGENET_CLASSES);
-    assert_string_equal(vit_imagenet_labels[285], "Egyptian cat\n");
+    assert_string_equal(vit_imagenet_classes[285], "n02124075 Egyptian cat\n");
 }
 
 int main(void) {

@@ -19,8 +19,8 @@ static vit_status take(vit_model_file *m, vit_label_list *n, const char *name, v
 vit_status vit_labels_imagenet(vit_label_list *out, vit_error *error) {
     vit_string text = {0};
     *out = (vit_label_list){0};
-    for (size_t i = 0; vit_imagenet_labels[i]; i++)
-        vit_string_add(&text, "%s", vit_imagenet_labels[i]);
+    for (size_t i = 0; vit_imagenet_classes[i]; i++)
+        vit_string_add(&text, "%s", vit_imagenet_classes[i] + VIT_SYNSET_LENGTH + 1);
     const vit_status status =
         text.failed ? vit_fail_memory(error, "ImageNet's names", text.length)
                     : vit_label_list_lines(out, text.text, text.length, "imagenet-1k", error);
@@ -36,15 +36,13 @@ vit_status vit_labels_set_imagenet(vit_model_file *m, vit_error *error) {
     return status;
 }
 
-#define SYNSET_LENGTH 9 /* "n01440764" */
-
 static int compare_synsets(const void *name, const void *synset) {
-    return strncmp(name, *(const char *const *)synset, SYNSET_LENGTH);
+    return strncmp(name, *(const char *const *)synset, VIT_SYNSET_LENGTH);
 }
 
 static bool is_synset(const char *name) {
-    return name[0] == 'n' && strlen(name) == SYNSET_LENGTH &&
-           strspn(name + 1, "0123456789") == SYNSET_LENGTH - 1;
+    return name[0] == 'n' && strlen(name) == VIT_SYNSET_LENGTH &&
+           strspn(name + 1, "0123456789") == VIT_SYNSET_LENGTH - 1;
 }
 
 /* Matches the names of ImageNet's folders. */
@@ -54,9 +52,9 @@ static void match_synsets(vit_match *m, const vit_classes *from) {
     m->by = VIT_BY_NAME;
     for (size_t i = 0; i < from->count; i++) {
         const char *const *found =
-            bsearch(from->names[i], vit_imagenet_synsets, VIT_IMAGENET_CLASSES,
-                    sizeof *vit_imagenet_synsets, compare_synsets);
-        m->to[i] = found ? (size_t)(found - vit_imagenet_synsets) : VIT_NO_CLASS;
+            bsearch(from->names[i], vit_imagenet_classes, VIT_IMAGENET_CLASSES,
+                    sizeof *vit_imagenet_classes, compare_synsets);
+        m->to[i] = found ? (size_t)(found - vit_imagenet_classes) : VIT_NO_CLASS;
     }
     vit_match_count(m, VIT_IMAGENET_CLASSES);
 }

@@ -8,12 +8,10 @@
 
 #define VIT_IMAGENET_CLASSES 1000
 
-/* The names of ImageNet-1k's classes in their order, each with a newline; ended by NULL. */
-extern const char *const vit_imagenet_labels[];
-
-/* WordNet's numbers for the same classes, "n01440764", each with a newline, which are the names of
- * the folders of ImageNet; sorted; ended by NULL. */
-extern const char *const vit_imagenet_synsets[];
+/* ImageNet-1k's classes in their order: WordNet's number, which is the name of the class's folder,
+ * and its name: "n01440764 tench", each with a newline; sorted by the numbers; ended by NULL. */
+extern const char *const vit_imagenet_classes[];
+#define VIT_SYNSET_LENGTH 9
 
 /* The 80 texts that CLIP's authors put ImageNet's classes into, "a bad photo of a {}.", each with a
  * newline; ended by NULL. */
