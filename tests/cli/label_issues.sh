@@ -38,7 +38,7 @@ assert all(row["label"] != row["likely_label"] for row in rows)
 scores = [float(row["self_confidence"]) for row in rows]
 assert scores == sorted(scores) and scores[-1] < .5
 END_OF_PYTHON
-run 0 "pictures" "4 of 24 labels are likely wrong: page-label-issues.csv" \
+run 0 "pictures" "4 of 24 labels are likely wrong: page-label-issues.csv; look through it" \
     vit-evaluate --model head.safetensors --data kinds --report page.html
 check "the table of the page is that of --label-issues" cmp issues.csv page-label-issues.csv
 check "and the page holds what the tables hold" python3 - <<'END_OF_PYTHON'

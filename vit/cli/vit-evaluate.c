@@ -304,6 +304,23 @@ static vit_status open_sets(predictions *p, const vit_evaluate_options *choice, 
                             : status;
 }
 
+/* How many labels are likely wrong, and what to do next. */
+static void say_issues(const predictions *p) {
+    const settings *s = p->settings;
+    char *training = vit_path_join(s->data, "train");
+    vit_say(&command, "%zu of %zu labels are likely wrong: %s%s", p->kept.issue_count,
+            p->kept.count, s->label_issues,
+            p->kept.issue_count == 0
+                ? ""
+                : "; look through it, then vit-train --relabel, or --exclude, with what is left");
+    if (training && vit_path_look(training) == VIT_PATH_DIRECTORY)
+        vit_say(&command,
+                "these are not of the training part: a few-shot head (vit-train --head ridge) "
+                "lists its own with --data %s",
+                training);
+    vit_free(training);
+}
+
 /* The pictures whose label is likely wrong, when all are answered. */
 static vit_status find_issues(predictions *p, const vit_evaluation *result, vit_error *error) {
     vit_status status = VIT_OK;
@@ -318,9 +335,7 @@ static vit_status find_issues(predictions *p, const vit_evaluation *result, vit_
                           "and its own answers do: leave --folds out",
                           p->settings->data);
     if (status == VIT_OK) status = vit_issues->find(&p->kept, error);
-    if (status == VIT_OK)
-        vit_say(&command, "%zu of %zu labels are likely wrong: %s", p->kept.issue_count,
-                p->kept.count, p->settings->label_issues);
+    if (status == VIT_OK) say_issues(p);
     return status;
 }
 
@@ -512,7 +527,7 @@ static const char *contradiction(const settings *s) {
         return "--label-issues needs answers to pictures that the training has not seen, not "
                "--split train: take --split val or test; or compute a head from all of them, "
                "vit-train --head ridge --init MODEL, and measure that, which answers each "
-               "picture without it";
+               "picture without it (of data with parts: --data DATA/train)";
     if (s->folds > 0 && !s->label_issues && !s->report)
         return "--folds K is for --label-issues FILE.csv, or --report FILE.html";
     if (s->report && !vit_has_ending(s->report, ".html"))

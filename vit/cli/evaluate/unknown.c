@@ -29,6 +29,8 @@ void vit_ood_text(vit_string *text, const vit_calibration *calibration) {
                        vit_format_count(count, info.training_images));
         vit_string_add_visible(text, info.training, 0);
         vit_string_add(text, ", k = %zu", info.k);
+    } else {
+        vit_string_add(text, " (--training DATA compares features, too, which finds more)");
     }
     vit_string_add(text, "; enough for a rate of false alarms of %s %% or more\n",
                    vit_format_fixed(percent, 100 / (double)(info.images + 1), 3));

@@ -49,11 +49,12 @@ vit_status vit_load_calibration(vit_calibration **out, const vit_coverage_choice
     *out = NULL;
     vit_status status = vit_find_calibration(&path, choice, name, error);
     if (status == VIT_OK && vit_path_look(path) == VIT_PATH_NONE)
-        status = vit_fail(error, VIT_ERROR_ARGUMENT,
-                          "the model is not calibrated, there is no %s; vit-evaluate --model %s "
-                          "--calibrate DATA makes it from labelled pictures that the training has "
-                          "not seen",
-                          path, name);
+        status =
+            vit_fail(error, VIT_ERROR_ARGUMENT,
+                     "the model is not calibrated, there is no %s; vit-evaluate --model %s "
+                     "--calibrate DATA%s makes it from labelled pictures that the training has "
+                     "not seen",
+                     path, name, choice->unknown > 0 ? " --training ITS_TRAINING_DATA" : "");
     if (status == VIT_OK) status = vit_calibration_load(out, path, model, session, error);
     vit_free(path);
     return status;
