@@ -540,6 +540,10 @@ def reteach(model: Union[Model, str, os.PathLike], lessons: Union[str, os.PathLi
     is written again, after `out` (docs/few-shot.md). Other arguments: as for `teach`."""
     if isinstance(forget, (str, os.PathLike)):
         raise TypeError("forget is a list of pictures, not one")
+    for what, given, form in (("relabel", relabel, "{picture: class}"),
+                              ("add", add, "{class: [path, ...]}")):
+        if given is not None and not isinstance(given, dict):
+            raise TypeError(f"{what} is a dictionary, {form}, not {type(given).__name__}")
     network = model if isinstance(model, Model) else Model(model, threads=threads)
     teaching, error, index = ctypes.c_void_p(), _api.vit_error(), ctypes.c_size_t()
     options = _options(_api.vit_few_shot_options, threads=threads, keep_lessons=True)

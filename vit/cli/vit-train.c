@@ -529,7 +529,10 @@ int main(int argc, char **argv) {
     if (s.seeds && s.resume && !s.checkpoint)
         return vit_say_usage(&command, "--seeds with --resume needs --checkpoint DIR");
     if (s.data && s.lessons && s.head == HEAD_TRAINED)
-        return vit_say_usage(&command, "--lessons is for --head ridge or logistic");
+        return vit_say_usage(&command, vit_changes_lessons(&s)
+                                           ? "--forget and --add change lessons that are kept: "
+                                             "without --data"
+                                           : "--lessons is for --head ridge or logistic");
     if (s.head != HEAD_TRAINED || s.lessons) {
         const char *training = option_of_trainings(&s);
         if (training)
