@@ -551,6 +551,7 @@ $(BUILD)/tests/fuzz/corpus.inc: $(CORPUS_SRC) Makefile
 	@printf 'TARGET(%s)\n' $(patsubst tests/fuzz/fuzz_%.c,%,$(CORPUS_SRC)) >$@
 $(BUILD)/obj/tests/fuzz/test_corpus.o: EXTRA = -Wno-unused-parameter -I$(BUILD)
 $(BUILD)/obj/tests/fuzz/test_corpus.o: $(BUILD)/tests/fuzz/corpus.inc
+$(BUILD)/tests/serve/test_gate: $(call obj,vit/cli/serve/work/gate.c)
 $(BUILD)/tests/fuzz/test_corpus: $(CORPUS_OBJ) $(if $(filter yes,$(SERVE)),$(UNSERVED))
 
 # Tests and programs with the kernels of AVX-512 and AMX, whose instructions are emulated

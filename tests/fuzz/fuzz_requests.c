@@ -68,7 +68,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     vit_error error;
     (void)argc;
     (void)argv;
-    serve_gate_init(&server.gate, 1);
+    serve_gate_init(&server.gate, 1, 30);
     if (serve_models_open(&server.models, &models, &error) != VIT_OK) {
         fprintf(stderr, "%s\n", error.message);
         exit(1);

@@ -214,7 +214,7 @@ static void set_limits(serve_server *server, const settings *s) {
     server->timeout = s->timeout;
     server->log = (serve_log)s->log;
     server->started = vit_clock();
-    serve_gate_init(&server->gate, (size_t)vit_threads_default());
+    serve_gate_init(&server->gate, (size_t)vit_threads_default(), s->timeout);
 }
 
 /* For serve_queue_options.asking: connections that may bring pictures soon. Those that wait for a

@@ -42,7 +42,7 @@ static vit_status start(serve_server *server, char **models, size_t count, vit_e
         .body = 64 << 20, .bodies = 64 << 20, .pixels = 50000000, .pictures = 64, .top = 3};
     for (size_t i = 0; i < count; i++) list.values[i] = models[i];
     server->started = vit_clock();
-    serve_gate_init(&server->gate, 1);
+    serve_gate_init(&server->gate, 1, queue.timeout);
     vit_status status = serve_models_open(&server->models, &options, error);
     if (status == VIT_OK) status = serve_teachings_new(&server->teachings, &teachings, error);
     for (size_t i = 0; i < count && status == VIT_OK; i++)

@@ -65,7 +65,7 @@ static bool prepare(question *q) {
     q->map = vit_alloc(b->info.rows * b->info.columns, sizeof *q->map);
     if (!q->pixels || !q->values || !q->map)
         return serve_fail(q->reply, 503, "no memory for the picture: try again later");
-    serve_gate_enter(&server->gate);
+    if (serve_gate_enter(&server->gate, &error) != VIT_OK) return serve_fail_with(q->reply, &error);
     const vit_status status = vit_prepare_values(b->session, q->picture, server->pixels, q->pixels,
                                                  q->values, &warning, &error);
     serve_gate_leave(&server->gate);

@@ -31,7 +31,8 @@ void serve_prepare(const serve_model *m, serve_server *server, const vit_picture
                               .bytes = picture->bytes ? picture->bytes : "", /* never a file */
                               .size = picture->bytes ? picture->size : 0};
     *answer = (vit_answer){0};
-    serve_gate_enter(&server->gate);
+    answer->error.status = serve_gate_enter(&server->gate, &answer->error);
+    if (answer->error.status != VIT_OK) return;
     const double start = vit_clock();
     answer->error.status = vit_prepare_values(m->session, &sent, server->pixels, pixels, values,
                                               &answer->warning, &answer->error);
@@ -76,7 +77,7 @@ static bool compute(serve_answers *a, serve_server *server, serve_job *job, serv
 }
 
 /* images: [*ready][pixels of the model] = those of the pictures that can be read. False: there is
- * no memory for one, or the server ends and has no patience any more. */
+ * no memory for one, its turn did not come in time, or the server ends and has no patience. */
 static bool prepare_all(serve_answers *a, serve_server *server, const serve_pictures *pictures,
                         float *images, size_t *ready, serve_reply *reply) {
     for (size_t i = 0; i < pictures->count; i++) {
@@ -86,7 +87,8 @@ static bool prepare_all(serve_answers *a, serve_server *server, const serve_pict
                               "the server ends before these pictures would be answered");
         serve_prepare(a->model, server, &pictures->pictures[i], NULL,
                       images + *ready * a->model->pixels, &a->answers[i]);
-        if (error->status == VIT_ERROR_MEMORY) return serve_fail_with(reply, error);
+        if (error->status == VIT_ERROR_MEMORY || error->status == VIT_ERROR_CANCELLED)
+            return serve_fail_with(reply, error);
         *ready += error->status == VIT_OK;
     }
     return true;

@@ -88,7 +88,10 @@ json_t *serve_read_json(const serve_request *request, size_t size, serve_reply *
     vit_error error;
     vit_string rest = {0};
     const char *body = size == 0 ? "" : (const char *)request->body;
-    serve_gate_enter(&request->server->gate);
+    if (serve_gate_enter(&request->server->gate, &error) != VIT_OK) {
+        serve_fail_with(reply, &error);
+        return NULL;
+    }
     const bool is_small = serve_take_numbers(&rest, body, size) <= SERVE_MOST_VALUES;
     vit_status status = VIT_OK;
     if (rest.failed) status = vit_fail_memory(&error, "the body", size);

@@ -123,7 +123,10 @@ static void reply_thumbnail(serve_server *server, const char *path, serve_reply 
     vit_error error;
     uint8_t *png = NULL;
     size_t size = 0;
-    serve_gate_enter(&server->gate);
+    if (serve_gate_enter(&server->gate, &error) != VIT_OK) {
+        serve_fail_with(reply, &error);
+        return;
+    }
     const vit_status status = vit_thumbnail(&png, &size, path, &error);
     serve_gate_leave(&server->gate);
     if (status == VIT_OK) {

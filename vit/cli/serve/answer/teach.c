@@ -85,7 +85,8 @@ static bool add_within(serve_teaching *one, serve_server *server, const char *na
                        const serve_pictures *sent, vit_answer *answers, serve_reply *reply) {
     vit_error error = {0};
     for (size_t done = 0, some; done < sent->count; done += some) {
-        some = serve_gate_enter_some(&server->gate, sent->count - done);
+        if (serve_gate_enter_some(&some, &server->gate, sent->count - done, &error) != VIT_OK)
+            return serve_fail_with(reply, &error);
         vit_status status = vit_few_shot_add(one->teaching, name, sent->pictures + done, some,
                                              answers + done, &error);
         serve_gate_leave_some(&server->gate, some);
@@ -358,8 +359,9 @@ static vit_status answer_within(serve_teaching *one, serve_server *server,
                                 const vit_picture *picture, float *probabilities,
                                 vit_few_shot_neighbour *near, size_t count, const char **warning,
                                 vit_error *error) {
-    serve_gate_enter(&server->gate);
-    const vit_status status =
+    vit_status status = serve_gate_enter(&server->gate, error);
+    if (status != VIT_OK) return status;
+    status =
         vit_few_shot_answer(one->teaching, picture, probabilities, near, count, warning, error);
     serve_gate_leave(&server->gate);
     return status;

@@ -1,50 +1,34 @@
-/* A semaphore: a limited number of threads are between enter and leave; others wait. */
+/* A semaphore: a limited number of threads are between enter and leave. Others wait, and enter in
+ * the order in which they came. */
 #ifndef VIT_CLI_SERVE_WORK_GATE_H
 #define VIT_CLI_SERVE_WORK_GATE_H
 
 #include <pthread.h>
 
+#include "vit/base/error.h"
+
+/* A thread that waits; it lies on its stack. */
+typedef struct serve_gate_place {
+    pthread_cond_t called;
+    struct serve_gate_place *next;
+} serve_gate_place;
+
 typedef struct serve_gate {
     pthread_mutex_t lock;
-    pthread_cond_t left;
     size_t free;
+    double timeout; /* seconds that a thread waits at most */
+    serve_gate_place *first, *last;
 } serve_gate;
 
-static inline void serve_gate_init(serve_gate *gate, size_t most) {
-    pthread_mutex_init(&gate->lock, NULL);
-    pthread_cond_init(&gate->left, NULL);
-    gate->free = most;
-}
+void serve_gate_init(serve_gate *gate, size_t most, double timeout);
+void serve_gate_destroy(serve_gate *gate);
 
-/* Enters with up to `most` threads, as many as there is room for, at least one; returns how many.
- */
-static inline size_t serve_gate_enter_some(serve_gate *gate, size_t most) {
-    pthread_mutex_lock(&gate->lock);
-    while (gate->free == 0) pthread_cond_wait(&gate->left, &gate->lock);
-    const size_t some = most < gate->free ? most : gate->free;
-    gate->free -= some;
-    pthread_mutex_unlock(&gate->lock);
-    return some;
-}
+/* CANCELLED: it had to wait too long. */
+vit_status serve_gate_enter(serve_gate *gate, vit_error *error);
+void serve_gate_leave(serve_gate *gate);
 
-static inline void serve_gate_leave_some(serve_gate *gate, size_t some) {
-    pthread_mutex_lock(&gate->lock);
-    gate->free += some;
-    pthread_cond_broadcast(&gate->left);
-    pthread_mutex_unlock(&gate->lock);
-}
-
-static inline void serve_gate_enter(serve_gate *gate) {
-    serve_gate_enter_some(gate, 1);
-}
-
-static inline void serve_gate_leave(serve_gate *gate) {
-    serve_gate_leave_some(gate, 1);
-}
-
-static inline void serve_gate_destroy(serve_gate *gate) {
-    pthread_mutex_destroy(&gate->lock);
-    pthread_cond_destroy(&gate->left);
-}
+/* Enters as `most` threads, or as many as there is room for, *some, at least one. */
+vit_status serve_gate_enter_some(size_t *some, serve_gate *gate, size_t most, vit_error *error);
+void serve_gate_leave_some(serve_gate *gate, size_t some);
 
 #endif

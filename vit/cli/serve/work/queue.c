@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include "vit/cli/serve/work/moment.h"
 
 struct serve_queue {
     serve_queue_options options;
@@ -24,38 +24,6 @@ struct serve_queue {
 /* Places in the queue that a job takes: its pictures, or one. */
 static size_t weight(const serve_job *job) {
     return job->count > 0 ? job->count : 1;
-}
-
-/* ---- waiting with a timeout ---- */
-
-#if defined _WIN32 || defined __APPLE__ /* conditions know the time of day alone */
-#define WAIT_CLOCK CLOCK_REALTIME
-static void condition_init(pthread_cond_t *condition) {
-    pthread_cond_init(condition, NULL);
-}
-#else
-#define WAIT_CLOCK CLOCK_MONOTONIC
-static void condition_init(pthread_cond_t *condition) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, WAIT_CLOCK);
-    pthread_cond_init(condition, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-#endif
-
-/* The time `seconds` from now. */
-static struct timespec moment(double seconds) {
-    struct timespec at;
-    clock_gettime(WAIT_CLOCK, &at);
-    const time_t whole = (time_t)seconds;
-    at.tv_sec += whole;
-    at.tv_nsec += (long)((seconds - (double)whole) * 1e9);
-    if (at.tv_nsec >= 1000000000) {
-        at.tv_sec++;
-        at.tv_nsec -= 1000000000;
-    }
-    return at;
 }
 
 /* ---- the thread that computes ---- */
@@ -211,7 +179,7 @@ static void *run(void *context) {
         }
         const double left = left_to_wait(q);
         if (left > 0) {
-            const struct timespec until = moment(left);
+            const struct timespec until = serve_moment(left);
             pthread_cond_timedwait(&q->changed, &q->lock, &until);
             continue;
         }
@@ -229,7 +197,7 @@ vit_status serve_queue_start(serve_queue **out, const serve_queue_options *optio
     q->options = *options;
     q->metrics = metrics;
     pthread_mutex_init(&q->lock, NULL);
-    condition_init(&q->changed);
+    serve_condition_init(&q->changed);
     const int number = options->is_here ? 0 : pthread_create(&q->thread, NULL, run, q);
     if (number != 0) {
         vit_free(q);
@@ -261,14 +229,14 @@ void serve_queue_stop(serve_queue *q) {
 /* ---- the threads that wait ---- */
 
 serve_turn serve_queue_do(serve_queue *q, serve_job *job) {
-    const struct timespec until = moment(q->options.timeout);
+    const struct timespec until = serve_moment(q->options.timeout);
     serve_turn turn = SERVE_TURN_DONE;
     pthread_mutex_lock(&q->lock);
     if (q->waiting + weight(job) > q->options.most) {
         pthread_mutex_unlock(&q->lock);
         return SERVE_TURN_FULL;
     }
-    condition_init(&job->ended);
+    serve_condition_init(&job->ended);
     job->arrived = vit_clock();
     job->next = NULL;
     job->started = job->done = false;
