@@ -259,7 +259,7 @@ class TestVit(unittest.TestCase):
             with self.assertRaises(TypeError, msg=str(wrong)):
                 vit.train("digits", **wrong)
         for wrong in ({"seed": -1}, {"threads": 2 ** 40}, {"steps": 2 ** 64}, {"batch": -1},
-                      {"out": "a\0b"}, {"checkpoint": b"a\0b"}):
+                      {"out": "a\0b"}, {"checkpoint": b"a\0b"}, {"precision": "f16"}):
             with self.assertRaises(ValueError, msg=str(wrong)):
                 vit.train("digits", **wrong)
         with self.assertRaises(TypeError):

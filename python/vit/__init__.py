@@ -31,8 +31,8 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Un
 import numpy as np
 
 from . import _api
-from ._library import (_HERE, _SOURCE, Error, Owner, _available, _check, _choose, _floats, _lib,
-                       _options, _text)
+from ._library import (_HERE, _PRECISIONS, _SOURCE, Error, Owner, _available, _check, _choose,
+                       _floats, _lib, _options, _text, _values)
 from ._reliance import Anomaly, Bank, Calibration, Unknown
 from ._text_encoder import TextEncoder, _as_file, _as_texts, _templates_of
 
@@ -43,11 +43,9 @@ __version__ = _api.VERSION
 
 Picture = Union[str, os.PathLike, bytes, np.ndarray, "PIL.Image.Image"]  # noqa: F821
 
-_ORIENTATIONS = {"model": _api.VIT_ORIENTATION_MODEL, "exif": _api.VIT_ORIENTATION_EXIF,
-                 "never": _api.VIT_ORIENTATION_NEVER}
-_SPLITS = {"test": _api.VIT_SPLIT_TEST, "train": _api.VIT_SPLIT_TRAIN, "val": _api.VIT_SPLIT_VAL}
-_EVENTS = {value: name[len("VIT_EVENT_"):].lower() for name, value in vars(_api).items()
-           if name.startswith("VIT_EVENT_")}
+_ORIENTATIONS = _values("VIT_ORIENTATION_")
+_SPLITS = _values("VIT_SPLIT_")
+_EVENTS = {value: name for name, value in _values("VIT_EVENT_").items()}
 
 
 class Answer(NamedTuple):

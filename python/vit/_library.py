@@ -12,8 +12,15 @@ from . import _api
 
 _HERE = pathlib.Path(__file__).resolve().parent
 _SOURCE = _HERE.parent.parent  # of a source tree
-_PRECISIONS = {"f32": _api.VIT_PRECISION_F32, "bf16": _api.VIT_PRECISION_BF16,
-               "int8": _api.VIT_PRECISION_INT8}
+
+
+def _values(prefix: str) -> "dict[str, int]":
+    """An enum's values by the names that they have here: "f32" of VIT_PRECISION_F32."""
+    return {name[len(prefix):].lower(): value for name, value in vars(_api).items()
+            if name.startswith(prefix) and not name.endswith("_COUNT")}
+
+
+_PRECISIONS = _values("VIT_PRECISION_")
 
 
 class Error(Exception):

@@ -7,12 +7,10 @@ from typing import Any, Dict, List, NamedTuple, Sequence, Union
 import numpy as np
 
 from . import _api
-from ._library import Owner, _check, _choose, _floats, _lib, _options, _text
+from ._library import Owner, _check, _choose, _floats, _lib, _options, _text, _values
 
-_SCORES = {"lac": _api.VIT_CONFORMAL_LAC, "aps": _api.VIT_CONFORMAL_APS,
-           "raps": _api.VIT_CONFORMAL_RAPS}
-_OOD = {"softmax": _api.VIT_OOD_SOFTMAX, "energy": _api.VIT_OOD_ENERGY, "knn": _api.VIT_OOD_KNN,
-        "mahalanobis": _api.VIT_OOD_MAHALANOBIS}
+_SCORES = _values("VIT_CONFORMAL_")
+_OOD = _values("VIT_OOD_")
 
 
 class Unknown(NamedTuple):
