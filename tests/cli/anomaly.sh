@@ -48,6 +48,7 @@ check "a heat map" grep -q PNG map.png
 run 0 "file,score" "" vit-anomaly a.bank spot.png fine.png --csv --out page.html
 check "a page" grep -q '<figure class="defect">' page.html
 run 2 "" "is of one picture" vit-anomaly a.bank spot.png fine.png --out map.png
+run 0 "heat map" "" vit-bench anomaly --model features --bank a.bank --threads 1
 run 0 "128 patches" "" vit-anomaly build good -o small.bank --coreset 0.1
 check "a coreset is smaller" \
     test "$(wc -c <small.bank)" -lt "$(($(wc -c <a.bank) / 5))"

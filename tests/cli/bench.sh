@@ -92,11 +92,11 @@ refuses() {
 }
 
 refuses "f32 only" ops --precision bf16
-refuses "f32 or bf16: infer, read have it" train --precision int8
+refuses "f32 or bf16: infer, read, anomaly have it" train --precision int8
 refuses "resize or peak; or model"
 refuses "measures every precision" peak --precision bf16
 refuses "only train keeps" infer --activation-checkpointing
-refuses "only infer, read and explain" train --model x
+refuses "only infer, read, explain and anomaly" train --model x
 refuses "needs --model" model
 $bench explain --model "$model" --threads 1 --json >"$lines"
 check "explain: what maps cost beside an answer of the same run" '
@@ -104,6 +104,8 @@ check "explain: what maps cost beside an answer of the same run" '
     r[0]["answers"] == 1 and all(o["answers"] > 0 and o["model"].endswith(".safetensors")
         for o in r)'
 refuses "f32 only" explain --precision bf16
+refuses "go together" anomaly --model x
+refuses "go together" infer --bank x
 refuses "one picture" explain --batch 2
 deep='--image 32 --channels 1 --patch 4 --dim 64 --depth 16 --heads 2 --mlp 256 --threads 1'
 $bench train $deep --batch 8 --json >"$lines"

@@ -72,6 +72,38 @@ static void test_distances_are_those_of_pytorch(void **state) {
     json_decref(file);
 }
 
+/* ---- by definition ---- */
+
+static double nearest(const int16_t *query, const vit_bank *b, size_t first, size_t end) {
+    int64_t largest = INT64_MIN;
+    for (size_t i = 0; i < b->rows; i++) {
+        int64_t sum = 0;
+        for (size_t j = 0; j < b->dim; j++) sum += query[j] * b->features[i * b->dim + j];
+        if ((i < first || i >= end) && sum > largest) largest = sum;
+    }
+    return fmax(1 - (double)largest / ((double)VIT_BANK_LENGTH * VIT_BANK_LENGTH), 0);
+}
+
+/* Sizes that fill no tile, with rows left out. */
+static void test_every_size_is_exact(void **state) {
+    static const size_t dims[] = {1, 2, 7, 48}, counts[] = {3, 24, 61, 600},
+                        queries[] = {1, 16, 37};
+    static int16_t integers[637 * 48];
+    static float features[637 * 48];
+    double distances[37];
+    for (size_t i = 0; i < 637 * 48; i++)
+        features[i] = (float)((uint32_t)i * 2654435761U >> 8) - 8388608;
+    for (size_t t = 0; t < 4 * 4 * 3 * VIT_CPU_COUNT; t++) {
+        const size_t dim = dims[t % 4], patches = queries[t / 16 % 3];
+        vit_bank b = {.dim = dim, .rows = counts[t / 4 % 4], .features = integers};
+        vit_bank_integers(integers, features, b.rows + patches, dim);
+        const int16_t *asked = integers + b.rows * dim;
+        vit_bank_distances(distances, &b, asked, patches, 1, 2, 2, (vit_cpu)(t / 48), NULL);
+        for (size_t i = 0; i < patches; i++)
+            assert_true(distances[i] == nearest(asked + i * dim, &b, 1, 2));
+    }
+}
+
 /* ---- pictures ---- */
 
 enum { PICTURES = 12, SIDE = 28 };
@@ -202,6 +234,7 @@ static void test_another_model_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distances_are_those_of_pytorch),
+        cmocka_unit_test(test_every_size_is_exact),
         cmocka_unit_test(test_a_good_picture_is_told_from_noise),
         IN_MEMORY(test_damage_is_refused),
         IN_MEMORY(test_another_model_is_refused),

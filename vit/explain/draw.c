@@ -145,25 +145,45 @@ static vit_status range_of(float range[2], const float *values, size_t n, vit_er
     return VIT_OK;
 }
 
-/* Two fifths the picture in grey, three fifths the map's colour; outliers get a white frame. */
+/* A patch at (y0, x0) of a panel: two fifths the picture in grey, three fifths a colour. */
+static void draw_patch(const canvas *c, size_t panel, size_t y0, size_t x0,
+                       const uint8_t colour[3]) {
+    const size_t side = c->config->patch * c->scale;
+    for (size_t y = y0; y < y0 + side; y += c->scale) {
+        uint8_t *to = at(c, panel, y, x0);
+        for (size_t x = x0; x < x0 + side; x += c->scale) {
+            uint8_t rgb[3];
+            picture_at(c, rgb, y, x);
+            const int grey = (299 * rgb[0] + 587 * rgb[1] + 114 * rgb[2]) / 1000;
+            for (size_t k = 0; k < 3; k++) rgb[k] = (uint8_t)((2 * grey + 3 * colour[k]) / 5);
+            for (size_t k = 0; k < c->scale; k++, to += 3) memcpy(to, rgb, 3);
+        }
+        for (size_t k = 1; k < c->scale; k++)
+            memcpy(at(c, panel, y + k, x0), at(c, panel, y, x0), 3 * side);
+    }
+}
+
+/* White, along the edges of a patch. */
+static void draw_frame(const canvas *c, size_t panel, size_t y0, size_t x0) {
+    const size_t side = c->config->patch * c->scale, frame = vit_max(1, side / 16);
+    for (size_t y = 0; y < side; y++) {
+        const bool whole = y < frame || side - 1 - y < frame;
+        memset(at(c, panel, y0 + y, x0), 255, 3 * (whole ? side : frame));
+        memset(at(c, panel, y0 + y, x0 + side - frame), 255, 3 * frame);
+    }
+}
+
 static vit_status draw_map(const canvas *c, size_t panel, const vit_map *map, const float *values,
                            vit_error *error) {
     float range[2] = {0, 1};
-    const size_t side = c->config->patch * c->scale;
-    const vit_status status = range_of(range, values, map->rows * map->columns, error);
-    for (size_t y = 0; y < map->rows * side && status == VIT_OK; y++) {
-        for (size_t x = 0; x < map->columns * side; x++) {
-            const size_t patch = y / side * map->columns + x / side;
-            const size_t from_edge =
-                vit_min(vit_min(y % side, x % side), side - 1 - vit_max(y % side, x % side));
-            uint8_t under[3], colour[3], *to = at(c, panel, y, x);
-            picture_at(c, under, y, x);
-            const int grey = (299 * under[0] + 587 * under[1] + 114 * under[2]) / 1000;
-            colour_of(colour, (values[patch] - range[0]) / (range[1] - range[0]));
-            for (size_t k = 0; k < 3; k++) to[k] = (uint8_t)((2 * grey + 3 * colour[k]) / 5);
-            if (map->outliers && map->outliers[patch] && from_edge < vit_max(1, side / 16))
-                memset(to, 255, 3);
-        }
+    const size_t side = c->config->patch * c->scale, patches = map->rows * map->columns;
+    const vit_status status = range_of(range, values, patches, error);
+    for (size_t i = 0; i < patches && status == VIT_OK; i++) {
+        const size_t y = i / map->columns * side, x = i % map->columns * side;
+        uint8_t colour[3];
+        colour_of(colour, (values[i] - range[0]) / (range[1] - range[0]));
+        draw_patch(c, panel, y, x, colour);
+        if (map->outliers && map->outliers[i]) draw_frame(c, panel, y, x);
     }
     return status;
 }

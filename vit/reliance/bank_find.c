@@ -28,9 +28,9 @@ enum { QUERIES = 256, SHARES = 8, LEAST_ROWS = 256 };
 
 typedef struct finding {
     const vit_bank *bank;
-    const int16_t *queries;
-    int32_t *largest; /* [shares][patches] */
-    size_t patches, first, end, shares;
+    int16_t *packed;  /* the patches, as vit_dots_best reads them */
+    int32_t *largest; /* [shares][room] */
+    size_t patches, room, first, end, shares;
     vit_dots_best *best;
 } finding;
 
@@ -44,35 +44,40 @@ static void find_task(size_t task, int thread, void *context) {
     /* Without rows first .. end - 1 of the bank. */
     const size_t before = vit_max(vit_min(end, f->first), begin);
     const size_t behind = vit_min(vit_max(begin, f->end), end);
-    const int16_t *queries = f->queries + from * b->dim;
-    int32_t *largest = f->largest + share * f->patches + from;
+    const int16_t *packed = f->packed + from * (b->dim + b->dim % 2);
+    int32_t *largest = f->largest + share * f->room + from;
     (void)thread;
-    for (size_t i = 0; i < count; i++) largest[i] = INT32_MIN;
-    f->best(largest, b->features + begin * b->dim, before - begin, queries, count, b->dim);
-    f->best(largest, b->features + behind * b->dim, end - behind, queries, count, b->dim);
+    for (size_t i = 0; i < vit_min(QUERIES, f->room - from); i++) largest[i] = INT32_MIN;
+    f->best(largest, b->features + begin * b->dim, before - begin, packed, count, b->dim);
+    f->best(largest, b->features + behind * b->dim, end - behind, packed, count, b->dim);
 }
 
 vit_status vit_bank_distances(double *distances, const vit_bank *bank, const int16_t *queries,
                               size_t patches, size_t first, size_t end, int threads,
                               vit_cpu highest, vit_error *error) {
     finding f = {.bank = bank,
-                 .queries = queries,
                  .patches = patches,
+                 .room = vit_ceil_div(patches, VIT_DOTS_QUERIES) * VIT_DOTS_QUERIES,
                  .first = first,
                  .end = end,
                  .shares = vit_min(vit_ceil_div(bank->rows, LEAST_ROWS), SHARES),
-                 .best = vit_dots_best_choose(highest)};
-    f.largest = vit_alloc_unset(f.shares * patches, sizeof *f.largest);
-    if (!f.largest) return vit_fail_memory(error, "distances", f.shares * patches);
-    vit_parallel(threads, vit_ceil_div(patches, QUERIES) * f.shares, find_task, &f);
-    for (size_t i = 0; i < patches; i++) {
+                 .best = vit_dots_choose(highest)->best};
+    f.largest = vit_alloc_unset(f.shares * f.room, sizeof *f.largest);
+    f.packed = vit_alloc_unset(f.room, (bank->dim + bank->dim % 2) * sizeof *f.packed);
+    const bool whole = f.largest && f.packed;
+    if (whole) {
+        vit_dots_pack(f.packed, queries, patches, bank->dim);
+        vit_parallel(threads, vit_ceil_div(patches, QUERIES) * f.shares, find_task, &f);
+    }
+    for (size_t i = 0; i < patches && whole; i++) {
         int32_t largest = f.largest[i];
         for (size_t k = 1; k < f.shares; k++)
-            if (f.largest[k * patches + i] > largest) largest = f.largest[k * patches + i];
+            if (f.largest[k * f.room + i] > largest) largest = f.largest[k * f.room + i];
         distances[i] = fmax(1 - (double)largest / SQUARE, 0);
     }
     vit_free(f.largest);
-    return VIT_OK;
+    vit_free(f.packed);
+    return whole ? VIT_OK : vit_fail_memory(error, "distances", f.room * bank->dim * 2);
 }
 
 double vit_bank_score(double *distances, size_t patches) {
@@ -92,18 +97,20 @@ typedef struct thinning {
     size_t count, dim, last; /* last: the row that was kept last */
     int32_t *nearest;        /* [count] the largest product with a kept row; INT32_MAX: kept */
     size_t *farthest;        /* [tasks] */
-    vit_dots_best *best;
+    vit_dots_wide *dots;
 } thinning;
 
 static void thin_task(size_t task, int thread, void *context) {
     const thinning *t = context;
     const size_t from = task * ROWS, end = vit_min(from + ROWS, t->count);
+    int32_t products[ROWS];
     (void)thread;
-    t->best(t->nearest + from, t->rows + t->last * t->dim, 1, t->rows + from * t->dim, end - from,
-            t->dim);
+    t->dots(products, t->rows + from * t->dim, end - from, t->rows + t->last * t->dim, t->dim);
     size_t farthest = from;
-    for (size_t i = from; i < end; i++)
+    for (size_t i = from; i < end; i++) {
+        if (products[i - from] > t->nearest[i]) t->nearest[i] = products[i - from];
         if (t->nearest[i] < t->nearest[farthest]) farthest = i;
+    }
     t->farthest[task] = farthest;
 }
 
@@ -115,7 +122,7 @@ vit_status vit_bank_coreset(size_t *kept, size_t keep, const int16_t *rows, size
                   .dim = dim,
                   .nearest = vit_alloc(count, sizeof *t.nearest),
                   .farthest = vit_alloc(tasks, sizeof *t.farthest),
-                  .best = vit_dots_best_choose(VIT_CPU_COUNT)};
+                  .dots = vit_dots_choose(VIT_CPU_COUNT)->wide};
     vit_status status = VIT_OK;
     if (!t.nearest || !t.farthest)
         status = vit_fail_memory(error, "a coreset", count * sizeof *t.nearest);

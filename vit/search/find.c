@@ -142,7 +142,7 @@ vit_status vit_index_find(vit_hit *hits, size_t *count, const vit_index *index,
     question q;
     *count = 0;
     vit_status status = ask(&q, index, features, error);
-    pass p = {.index = index, .question = &q, .dots = vit_dots_choose(highest)};
+    pass p = {.index = index, .question = &q, .dots = vit_dots_choose(highest)->dots};
     if (status == VIT_OK) {
         p.scores = vit_alloc_unset(index->rows, sizeof *p.scores);
         p.sums = vit_alloc_unset(index->rows, sizeof *p.sums);
@@ -228,7 +228,7 @@ static vit_status join(vit_similar **out, size_t *count, const pairing *p, vit_e
 
 vit_status vit_index_pairs(vit_similar **out, size_t *count, const vit_index *index, double least,
                            int threads, vit_cpu highest, vit_error *error) {
-    pairing p = {.index = index, .dots = vit_dots_choose(highest), .least = least};
+    pairing p = {.index = index, .dots = vit_dots_choose(highest)->dots, .least = least};
     vit_status status = VIT_OK;
     *out = NULL;
     *count = 0;

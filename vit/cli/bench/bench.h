@@ -13,6 +13,7 @@ typedef struct bench {
     const char *model; /* --model: the file or directory that is measured; in mode model the file to
                           write; NULL: not given */
     size_t batch;
+    const char *bank;     /* in mode anomaly */
     size_t beams, tokens; /* of each text, in mode read */
     const vit_kernels *kernels;
     int threads;
@@ -58,10 +59,21 @@ typedef void bench_run(void *context);
 double bench_median(bench_run *run, void *context);
 double bench_median_within(bench_run *run, void *context, double seconds);
 
+/* Measures `count` kinds in turns and prints a line for each, with the median of its times in times
+ * of the first kind, an ordinary answer: in each turn the machine is as busy and as hot for one as
+ * for the others. run: does what the kind of that number is. */
+typedef struct bench_kind {
+    const char *what, *detail;
+} bench_kind;
+typedef vit_status bench_turn(void *context, size_t kind, vit_error *error);
+vit_status bench_turns(const bench *b, const bench_kind *kinds, size_t count, bench_turn *run,
+                       void *context, vit_error *error);
+
 /* The modes: each measures and prints. */
 vit_status bench_train(const bench *b, vit_error *error);
 vit_status bench_infer(const bench *b, vit_error *error);
 vit_status bench_explain(const bench *b, vit_error *error);
+vit_status bench_anomaly(const bench *b, vit_error *error);
 vit_status bench_read(const bench *b, vit_error *error);
 vit_status bench_model(const bench *b, vit_error *error);
 vit_status bench_gemm(const bench *b, vit_error *error);

@@ -3,10 +3,6 @@
 #include "vit/base/sys.h"
 #include "vit/cli/bench/bench.h"
 #include "vit/maps.h"
-#include <stdio.h>
-
-#define SECONDS 2.0
-enum { KINDS = 4, MOST_TURNS = 2000, LEAST_TURNS = 7 };
 
 typedef struct seeing {
     vit_session *session;
@@ -31,7 +27,13 @@ static vit_status make_map(seeing *s, vit_method method, vit_error *error) {
     return VIT_OK;
 }
 
-static vit_status see(seeing *s, size_t kind, vit_error *error) {
+static const bench_kind kinds[] = {{"answer", ""},
+                                   {"attention", "all layers and heads"},
+                                   {"rollout", "all layers"},
+                                   {"relevance", "of the answer"}};
+
+static vit_status see(void *context, size_t kind, vit_error *error) {
+    seeing *s = context;
     switch (kind) {
     case 0:
         return vit_classify_prepared(s->session, s->pixels, 1, s->logits, error);
@@ -42,47 +44,6 @@ static vit_status see(seeing *s, size_t kind, vit_error *error) {
     default:
         return make_map(s, VIT_METHOD_RELEVANCE, error);
     }
-}
-
-/* In each turn all kinds are measured, so that the machine is as busy and as hot for one as for the
- * others. shares: the times of a turn, divided by that of its answer. */
-static vit_status take_turns(seeing *s, double times[KINDS][MOST_TURNS],
-                             double shares[KINDS][MOST_TURNS], size_t *turns, vit_error *error) {
-    for (size_t kind = 0; kind < KINDS; kind++) {
-        const vit_status status = see(s, kind, error);
-        if (status != VIT_OK) return status;
-    }
-    const double start = vit_clock();
-    size_t n = 0;
-    for (; n < LEAST_TURNS || (n < MOST_TURNS && vit_clock() - start < SECONDS); n++)
-        for (size_t kind = 0; kind < KINDS; kind++) {
-            const double before = vit_clock();
-            const vit_status status = see(s, kind, error);
-            if (status != VIT_OK) return status;
-            times[kind][n] = vit_clock() - before;
-            shares[kind][n] = times[kind][n] / times[0][n];
-        }
-    *turns = n;
-    return VIT_OK;
-}
-
-static vit_status measure(const bench *b, seeing *s, vit_error *error) {
-    static const char *const names[KINDS] = {"answer", "attention", "rollout", "relevance"};
-    static const char *const details[KINDS] = {"", "all layers and heads", "all layers",
-                                               "of the answer"};
-    double(*times)[MOST_TURNS] = vit_alloc(2 * KINDS, sizeof *times);
-    size_t turns = 0;
-    if (!times) return vit_fail_memory(error, "times", 2 * KINDS * sizeof *times);
-    const vit_status status = take_turns(s, times, times + KINDS, &turns, error);
-    for (size_t kind = 0; kind < KINDS && status == VIT_OK; kind++) {
-        bench_line line = {.what = names[kind], .images = 1};
-        snprintf(line.detail, sizeof line.detail, "%s", details[kind]);
-        line.seconds = bench_median_of(times[kind], turns);
-        line.answers = bench_median_of(times[KINDS + kind], turns);
-        bench_print(b, &line);
-    }
-    vit_free(times);
-    return status;
 }
 
 vit_status bench_explain(const bench *b, vit_error *error) {
@@ -103,7 +64,7 @@ vit_status bench_explain(const bench *b, vit_error *error) {
         for (size_t i = 0; i < bytes; i++) pixels[i] = (uint8_t)vit_random_u32(&r);
         status = vit_session_new(&s.session, model, &options, error);
     }
-    if (status == VIT_OK) status = measure(b, &s, error);
+    if (status == VIT_OK) status = bench_turns(b, kinds, 4, see, &s, error);
     vit_session_free(s.session);
     vit_free(s.logits);
     vit_free(pixels);

@@ -10,6 +10,7 @@
 #define SECONDS 2.0
 #define MOST_RUNS 2000
 #define LEAST_RUNS 5
+#define LEAST_TURNS 7
 
 double bench_median_of(double *values, size_t n) {
     qsort(values, n, sizeof *values, vit_compare_doubles);
@@ -32,6 +33,34 @@ double bench_median_within(bench_run *run, void *context, double seconds) {
 
 double bench_median(bench_run *run, void *context) {
     return bench_median_within(run, context, SECONDS);
+}
+
+vit_status bench_turns(const bench *b, const bench_kind *kinds, size_t count, bench_turn *run,
+                       void *context, vit_error *error) {
+    double(*times)[MOST_RUNS] = vit_alloc(2 * count, sizeof *times), (*shares)[MOST_RUNS];
+    vit_status status = VIT_OK;
+    size_t n = 0;
+    if (!times) return vit_fail_memory(error, "times", 2 * count * sizeof *times);
+    shares = times + count;
+    for (size_t kind = 0; kind < count && status == VIT_OK; kind++)
+        status = run(context, kind, error);
+    const double start = vit_clock();
+    for (; n < LEAST_TURNS || (n < MOST_RUNS && vit_clock() - start < SECONDS); n++)
+        for (size_t kind = 0; kind < count && status == VIT_OK; kind++) {
+            const double before = vit_clock();
+            status = run(context, kind, error);
+            times[kind][n] = vit_clock() - before;
+            shares[kind][n] = times[kind][n] / times[0][n];
+        }
+    for (size_t kind = 0; kind < count && status == VIT_OK; kind++) {
+        bench_line line = {.what = kinds[kind].what, .images = 1};
+        snprintf(line.detail, sizeof line.detail, "%s", kinds[kind].detail);
+        line.seconds = bench_median_of(times[kind], n);
+        line.answers = bench_median_of(shares[kind], n);
+        bench_print(b, &line);
+    }
+    vit_free(times);
+    return status;
 }
 
 /* The largest resident memory of this process so far, in MiB; 0 if the system does not say. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef struct settings {
-    const char *preset, *model;
+    const char *preset, *model, *bank;
     uint64_t image, channels, patch, dim, depth, heads, mlp, classes;
     uint64_t batch, beams, tokens, threads;
     vit_optional precision; /* vit_precision */
@@ -29,9 +29,11 @@ static const vit_option options[] = {
     SIZE(mlp, "width of the MLP"),
     SIZE(classes, "classes (default: 10)"),
     {VIT_OPTION(TEXT, "model", model, "MODEL"),
-     .help = "infer, read, explain: a file, directory or name of a\n"
-             "model, in place of random weights; read needs it.\n"
-             "model: the file to write"},
+     .help = "infer, read, explain, anomaly: a file, directory or\n"
+             "name of a model, in place of random weights; read and\n"
+             "anomaly need it. model: the file to write"},
+    {VIT_OPTION(TEXT, "bank", bank, "FILE"),
+     .help = "anomaly: what vit-anomaly build --model MODEL made"},
     {.kind = VIT_OPTION_GROUP, .help = "The measurement"},
     SIZE(batch, "pictures (default: train and ops 128, infer 1, gemm 8)"),
     {VIT_OPTION(COUNT, "beams", beams, "N"), .help = "read: width of the beam search (default: 1)",
@@ -51,7 +53,7 @@ static const vit_option options[] = {
 
 static const vit_command command = {
     .name = "vit-bench",
-    .usage = "usage: vit-bench train|infer|read|explain|model|gemm|ops|resize|peak [OPTION...]\n"
+    .usage = "usage: vit-bench MODE [OPTION...]\n"
              "\n"
              "Measures, as the median of about two seconds:\n"
              "  train   a whole training step: loading, forward, backward, clipping, AdamW;\n"
@@ -61,6 +63,8 @@ static const vit_command command = {
              "  read    pictures of noise through a model that writes texts\n"
              "  explain maps of one picture, in turns with ordinary answers: attention of all\n"
              "          layers and heads, rollout, relevance; in f32\n"
+             "  anomaly a picture of noise through a bank of vit-anomaly, in turns with\n"
+             "          ordinary answers and with the features of all tokens\n"
              "  model   nothing: writes the network with random weights, for infer --model\n"
              "  gemm    the network's matrix products, forward and backward, in five turns\n"
              "          with the peak: the turn whose share of the peak is the median\n"
@@ -79,7 +83,7 @@ static const vit_command command = {
              "      one picture through ViT-Ti/16\n"
              "  VIT_CPU=avx2 vit-bench gemm --dim 384 --mlp 1536 --threads 1\n"
              "      without AVX-512\n",
-    .operands = "train|infer|read|explain|model|gemm|ops|resize|peak",
+    .operands = "train|infer|read|explain|anomaly|model|gemm|ops|resize|peak",
     .notes = "FLOP counts 2 x multiply-adds of the patch embedding, the linear layers and the\n"
              "attention products; a training step counts three times the forward pass.\n"
              "VIT_CACHE=512K|1M|... takes a core's second-level cache to be of that size, to\n"
@@ -94,10 +98,11 @@ typedef struct mode {
     vit_status (*run)(const bench *b, vit_error *error);
 } mode;
 
-static const mode modes[] = {
-    {"train", 128, bench_train},   {"infer", 1, bench_infer},   {"read", 1, bench_read},
-    {"explain", 1, bench_explain}, {"model", 1, bench_model},   {"gemm", 8, bench_gemm},
-    {"ops", 128, bench_ops},       {"resize", 1, bench_resize}, {"peak", 1, bench_peaks}};
+static const mode modes[] = {{"train", 128, bench_train},   {"infer", 1, bench_infer},
+                             {"read", 1, bench_read},       {"explain", 1, bench_explain},
+                             {"anomaly", 1, bench_anomaly}, {"model", 1, bench_model},
+                             {"gemm", 8, bench_gemm},       {"ops", 128, bench_ops},
+                             {"resize", 1, bench_resize},   {"peak", 1, bench_peaks}};
 
 /* b->preset: the preset with the sizes that are given, which its name then states. */
 static vit_status choose_network(bench *b, const settings *s, vit_error *error) {
@@ -124,7 +129,8 @@ static vit_status choose_network(bench *b, const settings *s, vit_error *error) 
 
 /* ARGUMENT for options that the mode does not have, or needs. */
 static vit_status check_options(const mode *m, const settings *s, vit_error *error) {
-    const bool from_file = m->run == bench_infer || m->run == bench_read || m->run == bench_explain;
+    const bool in_turns = m->run == bench_explain || m->run == bench_anomaly;
+    const bool from_file = m->run == bench_infer || m->run == bench_read || in_turns;
     if (s->activation_checkpointing && m->run != bench_train)
         return vit_fail(
             error, VIT_ERROR_ARGUMENT,
@@ -137,17 +143,20 @@ static vit_status check_options(const mode *m, const settings *s, vit_error *err
         return vit_fail(error, VIT_ERROR_ARGUMENT, "read needs --model, one that writes texts");
     if (s->model && !from_file && m->run != bench_model)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "--model of %s: only infer, read and explain measure a model's file, and "
-                        "model writes one",
+                        "--model of %s: only infer, read, explain and anomaly measure a model's "
+                        "file, and model writes one",
                         m->name);
     if (s->precision.given && m->run == bench_peaks)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "--precision %s of peak, which measures every precision: leave it out",
                         vit_precision_names[(int)s->precision.value]);
-    if (m->run == bench_explain && s->batch > 1)
+    if (in_turns && s->batch > 1)
         return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "--batch %llu of explain, which looks at one picture at a time",
-                        (unsigned long long)s->batch);
+                        "--batch %llu of %s, which looks at one picture at a time",
+                        (unsigned long long)s->batch, m->name);
+    if ((m->run == bench_anomaly) != (s->bank != NULL) || (s->bank && !s->model))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "anomaly, --bank FILE and --model MODEL go together");
     if (!s->model && m->run == bench_model)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "model needs --model FILE, to be written");
     return VIT_OK;
@@ -163,6 +172,7 @@ static vit_status measure(const mode *m, const settings *s, vit_error *error) {
     if (status == VIT_OK) status = choose_network(&b, s, error);
     if (status != VIT_OK) return status;
     b.model = s->model;
+    b.bank = s->bank;
     if (b.model) snprintf(b.preset.name, sizeof b.preset.name, "%s", b.model);
     if (m->run == bench_model) return bench_model(&b, error);
     if (s->precision.given)
@@ -170,13 +180,14 @@ static vit_status measure(const mode *m, const settings *s, vit_error *error) {
     else if (m->run == bench_train)
         b.precision = b.preset.recipe.precision;
     const bool floats = m->run == bench_ops || m->run == bench_resize || m->run == bench_explain;
-    const bool answers = m->run == bench_infer || m->run == bench_read;
+    const bool answers = m->run == bench_infer || m->run == bench_read || m->run == bench_anomaly;
     const vit_precision_row *row = &vit_precisions[b.precision];
     if ((row->converts && floats) || (!row->trains && !answers))
-        return vit_fail(error, VIT_ERROR_ARGUMENT,
-                        "--precision %s of %s, which is measured in %s: infer, read%s have it",
-                        vit_precision_names[b.precision], m->name,
-                        floats ? "f32 only" : "f32 or bf16", row->trains ? ", train and gemm" : "");
+        return vit_fail(
+            error, VIT_ERROR_ARGUMENT,
+            "--precision %s of %s, which is measured in %s: infer, read, anomaly%s have it",
+            vit_precision_names[b.precision], m->name, floats ? "f32 only" : "f32 or bf16",
+            row->trains ? ", train and gemm" : "");
     status = vit_choose(&b.kernels, &b.threads, vit_chosen_cpu(), (int)s->threads, b.precision,
                         VIT_BF16_ANY, error);
     if (status != VIT_OK) return status;
@@ -199,15 +210,13 @@ int main(int argc, char **argv) {
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (argc != 2)
-        return vit_say_usage(&command,
-                             "say what to measure: train, infer, read, explain, gemm, ops, "
-                             "resize or peak; or model, to write one");
+        return vit_say_usage(&command, "say what to measure: train, infer, read, explain, anomaly, "
+                                       "gemm, ops, resize or peak; or model, to write one");
     size_t i = 0;
     while (i < sizeof modes / sizeof *modes && strcmp(modes[i].name, argv[1]) != 0) i++;
     if (i == sizeof modes / sizeof *modes)
-        return vit_say_usage(&command, "only train, infer, read, explain, gemm, ops, resize and "
-                                       "peak can be measured, and model\n"
-                                       "be written");
+        return vit_say_usage(&command, "only train, infer, read, explain, anomaly, gemm, ops, "
+                                       "resize and peak can be measured,\nand model be written");
     if (measure(&modes[i], &s, &error) != VIT_OK) return vit_say_error(&command, &error);
     return vit_program_end(&command, VIT_EXIT_OK);
 }
