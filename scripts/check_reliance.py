@@ -3,6 +3,11 @@
 usage: scripts/check-reliance mapie          1,000 random cases against MAPIE (LAC; its APS is
                                              randomised)
        scripts/check-reliance torchcp        1,000 random cases against torchcp (LAC, APS, RAPS)
+       scripts/check-reliance ood            1,000 random cases against pytorch-ood: scores, AUROC,
+                                             FPR at 95 %
+       scripts/check-reliance cleanlab       1,000 random cases against find_label_issues
+       scripts/check-reliance anomaly        distances and scores with DINOv2 and DINOv3 (random
+                                             weights) against PyTorch on transformers' features
        scripts/check-reliance splits [--splits N] [--logits DIR]
                                              coverage and size over random halves of the test
                                              pictures of MNIST, Fashion-MNIST and CIFAR-10
@@ -12,10 +17,10 @@ usage: scripts/check-reliance mapie          1,000 random cases against MAPIE (L
        scripts/check-reliance labels         precision and recall of label issues, with 5 % of the
                                              labels of CIFAR-10's test pictures turned
 
-The definitions are those of tests/fixtures/make_conformal.py, with which tests/reliance compares
-the library element by element. Needs NumPy, and for the first two a Python that has the other
-program. Data: $VIT_DATA or data/. --logits: keeps NAME.npy of `vit-evaluate --logits` there, or
-finds them.
+The definitions are those of tests/fixtures/make_conformal.py, make_unknown.py and
+make_label_issues.py, with which tests/reliance compares the library element by element. Needs
+NumPy, and for the first five a Python that has the other program. Data: $VIT_DATA or data/.
+--logits: keeps NAME.npy of `vit-evaluate --logits` there, or finds them.
 """
 import argparse
 import csv
@@ -32,6 +37,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin"
 DATA = pathlib.Path(os.environ.get("VIT_DATA", ROOT / "data"))
 sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
+import make_conformal  # noqa: E402
 from make_conformal import quantile, scores, sets  # noqa: E402
 
 RULES = ("lac", "aps", "raps")
@@ -108,6 +114,8 @@ def mapie(cases):
 
 # ---- torchcp ----
 
+PENALTY = 2 ** -7  # of RAPS, which torchcp rounds to 32 bits: .01 would change there
+
 def torchcp(cases):
     import types
 
@@ -119,8 +127,9 @@ def torchcp(cases):
     from torchcp.classification.score import APS, LAC, RAPS
     functions = {"lac": LAC(score_type="identity"),
                  "aps": APS(score_type="identity", randomized=False),
-                 "raps": RAPS(score_type="identity", randomized=False, penalty=.01, kreg=5)}
-    random, differ, compared, rounded = np.random.default_rng(2), 0, 0, 0
+                 "raps": RAPS(score_type="identity", randomized=False, penalty=PENALTY, kreg=5)}
+    make_conformal.PENALTY = PENALTY
+    random, differ, compared = np.random.default_rng(2), 0, 0
     for _ in range(cases):
         p, labels, test, coverage = random_case(random)
         for rule, function in functions.items():
@@ -128,18 +137,153 @@ def torchcp(cases):
             other.calculate_threshold(torch.tensor(p), torch.tensor(labels), 1 - coverage)
             threshold, chosen = ours(rule, p, labels, test, coverage)
             mask = other.predict_with_logits(torch.tensor(test)).numpy() > 0
-            # torchcp's penalty is a float of 32 bits: who stands on the threshold may fall off it.
-            rounding = 1e-7 if rule == "raps" else 0
-            near = abs(scores(test)[0][rule] - threshold) < rounding
-            differ += abs(float(other.q_hat) - threshold) > max(rounding, 1e-12)
-            for kept, own, tied in zip(as_sets(mask, test), chosen, near):
-                apart = set(kept) ^ set(own)
-                differ += any(not tied[k] for k in apart)
-                rounded += len(apart) > 0 and all(tied[k] for k in apart)
+            kept = as_sets(mask, test)
+            differ += kept != chosen or abs(float(other.q_hat) - threshold) > 1e-12
             compared += len(test)
-    print(f"torchcp: {cases} cases, lac, aps and raps, {compared:,} sets: {differ} differ, "
-          f"{rounded} more by the rounding of torchcp's penalty")
+    print(f"torchcp: {cases} cases, lac, aps and raps, {compared:,} sets: {differ} cases differ")
     return differ > 0
+
+
+# ---- pytorch-ood ----
+
+def ood(cases):
+    import torch
+    from make_unknown import energy, figures, knn, mahalanobis
+    from pytorch_ood.detector import KNN, EnergyBased, Mahalanobis, MaxSoftmax
+    from pytorch_ood.metrics import AUROC, FPRAtTPR
+
+    def measured(inside, outliers):
+        """pytorch-ood's positives are the outliers, ours the others: the signs change."""
+        scores = -torch.tensor(np.concatenate([inside, outliers]))
+        labels = torch.tensor([-1] * len(inside) + [0] * len(outliers))
+        return [metric.update(scores, labels).compute()[key] for metric, key in
+                ((AUROC(), "AUROC"), (FPRAtTPR(.95), "FPR95TPR"))]
+
+    random, worst = np.random.default_rng(3), dict.fromkeys(
+        ("softmax", "energy", "knn", "mahalanobis", "AUROC", "FPR"), 0.)
+    for _ in range(cases):
+        classes, width, k = (int(n) for n in random.integers((2, 3, 1), (9, 24, 9)))
+        labels = np.concatenate([np.arange(classes), random.integers(0, classes, 200)])
+        centres = random.normal(0, 2, (classes, width))
+        train, inside = (centres[ids] + random.normal(0, 1, (len(ids), width))
+                         for ids in (labels, labels[:90]))
+        both = np.concatenate([inside, random.normal(0, 2, (70, width))])
+        logits = both @ random.normal(0, .5, (width, classes))
+        features = torch.tensor(train), torch.tensor(labels)
+        distances = Mahalanobis(None)
+        distances.fit_features(features[0].float(), features[1])
+        # Its covariance is a sum, its score half the square.
+        scale = 2 * len(train)
+        chances = np.exp(logits - logits.max(1, keepdims=True))
+        pairs = {"softmax": (1 - (chances / chances.sum(1, keepdims=True)).max(1),
+                             1 + MaxSoftmax(None).predict_logits(torch.tensor(logits)).numpy()),
+                 "energy": (energy(logits), EnergyBased(None).predict_logits(
+                     torch.tensor(logits)).numpy()),
+                 "knn": (knn(train, both, k), KNN(None, k=k).fit_features(
+                     *features).predict_features(torch.tensor(both)).numpy()),
+                 "mahalanobis": (mahalanobis(train, labels, both), scale * distances.
+                                 predict_features(torch.tensor(both).float()).numpy())}
+        for name, (own, other) in pairs.items():
+            worst[name] = max(worst[name], float(np.max(abs(own - other) / (1 + abs(own)))))
+            for at, theirs in zip(("AUROC", "FPR"), zip(figures(own[:90], own[90:]),
+                                                        measured(own[:90], own[90:]))):
+                worst[at] = max(worst[at], abs(theirs[0] - theirs[1]))
+    print(f"pytorch-ood: {cases} cases, largest differences: " +
+          ", ".join(f"{name} {value:.1e}" for name, value in worst.items()))
+    return max(worst.values()) > 1e-3 or max(worst["AUROC"], worst["FPR"]) > 1e-6
+
+
+# ---- cleanlab ----
+
+def cleanlab(cases):
+    import ctypes
+
+    sys.path.insert(0, str(ROOT / "python"))
+    import make_label_issues
+    from vit import _api
+    from vit._library import _lib as lib
+
+    random, differ, listed = np.random.default_rng(4), 0, 0
+    for _ in range(cases):
+        classes = int(random.integers(2, 12))
+        theirs = make_label_issues.case(random, int(random.integers(20, 300)), classes,
+                                        random.choice([0, .05, .1, .3]), random.uniform(.2, 4))
+        p = np.array(theirs["units"], np.float32) / make_label_issues.UNIT
+        labels = (ctypes.c_size_t * len(p))(*theirs["labels"])
+        issues, count = ctypes.POINTER(_api.vit_label_issue)(), ctypes.c_size_t()
+        error = _api.vit_error()
+        status = lib.vit_label_issues_find(issues, count, p.ctypes.data_as(
+            ctypes.POINTER(ctypes.c_float)), labels, len(p), classes, error)
+        assert status == 0, error.message
+        own = [(i.picture, i.likely) for i in issues[:count.value]]
+        lib.vit_label_issues_free(issues)
+        differ += own != list(zip(theirs["issues"], theirs["likely"]))
+        listed += len(own)
+    print(f"cleanlab: {cases} cases, {listed:,} label issues listed: {differ} lists differ")
+    return differ > 0
+
+
+# ---- transformers ----
+
+def dino(name, folder):
+    """Random weights of the published layout, and a processor as published."""
+    import torch
+    from transformers import (BitImageProcessor, Dinov2Config, Dinov2Model, DINOv3ViTConfig,
+                              DINOv3ViTModel)
+    torch.manual_seed(65)
+    sizes = dict(hidden_size=96, num_hidden_layers=3, num_attention_heads=3)
+    if name == "DINOv2":
+        model = Dinov2Model(Dinov2Config(**sizes, mlp_ratio=4, image_size=518, patch_size=14))
+    else:
+        model = DINOv3ViTModel(DINOv3ViTConfig(**sizes, intermediate_size=384, image_size=224,
+                                               num_register_tokens=4))
+    for parameter in model.parameters():
+        if parameter.dim() > 1:
+            torch.nn.init.normal_(parameter, std=.06)
+    model.eval().save_pretrained(folder)
+    crop = {"height": 224, "width": 224}
+    processor = BitImageProcessor(size={"shortest_edge": 256}, crop_size=crop,
+                                  image_mean=[.485, .456, .406], image_std=[.229, .224, .225])
+    processor.save_pretrained(folder)
+    return model, processor
+
+
+def anomaly(_):
+    import json
+
+    import torch
+    from make_bank import nearest, score
+    from PIL import Image
+
+    random, worst = np.random.default_rng(5), 0.
+    for name in ("DINOv2", "DINOv3"):
+        with tempfile.TemporaryDirectory() as work:
+            work = pathlib.Path(work)
+            model, processor = dino(name, work / "model")
+            first = 1 if name == "DINOv2" else 1 + model.config.num_register_tokens
+            pictures = []
+            for part, count in (("good", 12), ("new", 4)):
+                (work / part).mkdir()
+                for i in range(count):
+                    small = random.integers(0, 256, (20, 24, 3), np.uint8)
+                    Image.fromarray(small).resize((300, 260)).save(work / part / f"{i:02}.png")
+                    pictures.append(Image.open(work / part / f"{i:02}.png"))
+            with torch.no_grad():
+                tokens = torch.cat([model(**processor(p, return_tensors="pt")).last_hidden_state
+                                    [:, first:] for p in pictures]).double()
+            subprocess.run([BIN / "vit-anomaly", "build", work / "good", "-o", work / "bank",
+                            "--model", work / "model"], check=True, stdout=subprocess.DEVNULL)
+            answers = subprocess.run([BIN / "vit-anomaly", work / "bank", "--json", "--recursive",
+                                      work / "new"], check=True, text=True,
+                                     stdout=subprocess.PIPE).stdout
+            for line, own in zip(answers.splitlines(), tokens[12:]):
+                answer = json.loads(line)
+                distances = nearest(tokens[:12].reshape(-1, own.shape[1]), own)
+                apart = abs(distances.numpy() - np.array(answer["map"])).max()
+                worst = max(worst, apart, abs(float(score(distances)) - answer["score"]))
+            print(f"{name}: 4 maps of {len(distances)} patches, distances up to "
+                  f"{float(distances.max()):.3f}, the largest difference so far {worst:.1e}")
+    return worst > 1e-4
 
 
 # ---- the test pictures of the shipped models ----
@@ -193,7 +337,35 @@ def splits(count, folder):
             print(f"| {name} | {coverage:.2f} | {rule} | {100 * covered:.2f} % | "
                   f"{100 * (coverage - bound):.2f} to {100 * (coverage + bound):.2f} % | "
                   f"{size:.3f} |", flush=True)
+    print("\n| test pictures | coverage | classes, one threshold | classes, --by-class | interval "
+          "of one | mean size |\n|---|---|---|---|---|---|")
+    for name in ("mnist", "fashion", "cifar10"):
+        for coverage in COVERAGES:
+            one, each, size = class_coverage(probabilities_of(name, folder), labels_of(name),
+                                             coverage, count)
+            bound = 2.576 * np.sqrt(coverage * (1 - coverage) / 500)
+            outside += max(abs(each - coverage)) > bound
+            shown = [f"{100 * a.min():.1f} to {100 * a.max():.1f} %"
+                     for a in (one, each, coverage + np.array([-bound, bound]))]
+            print(f"| {name} | {coverage:.2f} | " + " | ".join(shown) + f" | {size:.3f} |",
+                  flush=True)
     return outside > 0
+
+
+def class_coverage(p, labels, coverage, count):
+    """By class, the mean coverage of LAC with one threshold, and with one for each class."""
+    random, half, hits, size = np.random.default_rng(0), len(p) // 2, np.zeros((2, 10)), 0.
+    true = 1 - p[np.arange(len(p)), labels]
+    for _ in range(count):
+        mixed = random.permutation(len(p))
+        fit, test = mixed[:half], mixed[half:]
+        one = quantile(true[fit], coverage)
+        each = np.array([quantile(true[fit][labels[fit] == c], coverage) for c in range(10)])
+        size += (1 - p[test] <= each).sum(1).mean()
+        for c in range(10):
+            of = true[test][labels[test] == c]
+            hits[:, c] += (of <= one).mean(), (of <= each[c]).mean()
+    return hits[0] / count, hits[1] / count, size / count
 
 
 # ---- drift ----
@@ -324,16 +496,17 @@ def labels():
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("mapie", "torchcp", "splits", "drift", "labels"))
+    parser.add_argument("what", choices=("mapie", "torchcp", "ood", "cleanlab", "anomaly", "splits",
+                                         "drift", "labels"))
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--splits", type=int, default=200)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--logits")
     o = parser.parse_args()
-    if o.what == "mapie":
-        return mapie(o.cases)
-    if o.what == "torchcp":
-        return torchcp(o.cases)
+    others = {"mapie": mapie, "torchcp": torchcp, "ood": ood, "cleanlab": cleanlab,
+              "anomaly": anomaly}
+    if o.what in others:
+        return others[o.what](o.cases)
     if o.what == "labels":
         return labels()
     with tempfile.TemporaryDirectory() as folder:

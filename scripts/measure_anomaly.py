@@ -1,12 +1,14 @@
 """Draws good pictures and pictures with made defects, and measures how well vit-anomaly tells them.
 
-usage: scripts/measure-anomaly [--seed N] [--good N] [--tested N] [--model M] [--size N] [KIND...]
+usage: scripts/measure-anomaly [--seed N] [--good N] [--tested N] [--model M] [--size N]
+                               [--keep DIR] [KIND...]
 
 KIND: textures (grain, weave, tiles, stripes) and drawn objects (screw, bottle, board); default:
 all.
 Defects: a scratch, a blot, a missing part. For each kind: a bank of --good pictures, then --tested
 good ones and as many with a defect; AUROC over pictures, AUROC over pixels (the map enlarged
-bilinearly), false alarms at --alpha 0.05. Needs NumPy. Seeds of the tests are below 1000.
+bilinearly), false alarms at --alpha 0.05. --keep DIR: the pictures of one KIND stay there, in good,
+clean and bad. Needs NumPy. Seeds of the tests are below 1000.
 """
 import argparse
 import json
@@ -190,7 +192,7 @@ def draw(folder, kind, seeds, defects=(None,)):
 def measure(kind, o):
     first = 1000 + 100000 * o.seed
     with tempfile.TemporaryDirectory() as work:
-        work = pathlib.Path(work)
+        work = pathlib.Path(o.keep or work)
         draw(work / "good", kind, range(first, first + o.good))
         clean = draw(work / "clean", kind, range(first + 20000, first + 20000 + o.tested))
         masks = draw(work / "bad", kind, range(first + 40000, first + 40000 + o.tested),
@@ -220,8 +222,13 @@ def main():
     p.add_argument("--tested", type=int, default=60)
     p.add_argument("--model", default="features")
     p.add_argument("--size")
+    p.add_argument("--keep")
     p.add_argument("kinds", nargs="*", default=list(KINDS))
     o = p.parse_args()
+    if o.keep and len(o.kinds) != 1:
+        p.error("--keep DIR is for one KIND")
+    if o.keep:
+        pathlib.Path(o.keep).mkdir()
     print("| kind | image AUROC | pixel AUROC | false alarms | found |\n|---|---|---|---|---|")
     rows = []
     for kind in o.kinds or KINDS:
