@@ -65,10 +65,6 @@ static const char *const names[][NAMES] = {
 };
 VIT_CHECK_ROWS(names, VIT_COLUMN_KINDS);
 
-const char *vit_column_name(vit_column_role role, size_t i) {
-    return i < NAMES ? names[role][i] : NULL;
-}
-
 /* Between words; they do not count. */
 static const char signs[] = " _-./#";
 

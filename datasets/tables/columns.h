@@ -18,9 +18,6 @@ typedef enum vit_column_role {
     VIT_COLUMN_KINDS
 } vit_column_role;
 
-/* Name number i of a role, the preferred ones first; NULL: there are no more. */
-const char *vit_column_name(vit_column_role role, size_t i);
-
 /* The column with name number *i or a later one of the role, which *i then is; column_count: none.
  */
 size_t vit_column_find(const vit_cells *c, vit_column_role role, size_t *i);

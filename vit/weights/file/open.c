@@ -128,13 +128,3 @@ vit_status vit_model_file_open(vit_model_file *out, const char *path, const vit_
     vit_opened_close(&opened);
     return status;
 }
-
-vit_status vit_model_file_parse(vit_model_file *out, const vit_bytes *bytes, const char *name,
-                                const vit_wanted *wanted, vit_error *error) {
-    vit_opened opened = {0};
-    *out = (vit_model_file){0};
-    vit_status status = vit_tensors_parse(&opened.file, bytes->data, bytes->size, name, error);
-    if (status == VIT_OK) status = vit_model_file_read(out, &opened, wanted, error);
-    vit_opened_close(&opened);
-    return status;
-}

@@ -47,11 +47,6 @@ vit_status vit_model_file_read(vit_model_file *out, vit_opened *opened, const vi
 vit_status vit_model_file_open(vit_model_file *out, const char *path, const vit_wanted *wanted,
                                vit_error *error);
 
-/* The same from the bytes of a file, which may be freed afterwards; `name` is its name in messages.
- * The config is wanted->config, and other config files are looked for beside that one. */
-vit_status vit_model_file_parse(vit_model_file *out, const vit_bytes *bytes, const char *name,
-                                const vit_wanted *wanted, vit_error *error);
-
 /* UNSUPPORTED if the caller asks for answers as those of another library, which the file `name`,
  * with one answer, has not. */
 vit_status vit_refuse_as(const char *as, const char *name, vit_error *error);
