@@ -26,6 +26,9 @@ echo no picture >bad.png
 run 2 "" "-o BANK is missing" vit-anomaly build good
 run 2 "" "after BANK a PICTURE" vit-anomaly a.bank
 run 1 "" "a.bank: there is no such file" vit-anomaly a.bank fine.png
+mkfifo pipe.bank
+run 1 "" "pipe.bank is a pipe" vit-anomaly pipe.bank fine.png
+run 1 "" "good is a directory" vit-anomaly good fine.png
 run 0 "20 good pictures" "" vit-anomaly build good -o a.bank
 run 0 "defect" "" vit-anomaly a.bank spot.png
 run 0 "good" "" vit-anomaly a.bank fine.png

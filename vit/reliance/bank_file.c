@@ -40,9 +40,7 @@ static char *head_of(const vit_bank *b) {
 /* The bytes of a whole bank, checked; freed by vit_free. *head: those of its line. */
 static vit_status read_whole(vit_bytes *bytes, size_t *head, const char *path, vit_error *error) {
     uint8_t digest[DIGEST];
-    if (vit_path_look(path) != VIT_PATH_FILE)
-        return vit_fail(error, VIT_ERROR_IO, "%s: there is no such file", path);
-    vit_status status = vit_read_file(bytes, path, FILE_LIMIT, error);
+    vit_status status = vit_read_stored(bytes, path, FILE_LIMIT, error);
     if (status != VIT_OK) return status;
     const uint8_t *end = NULL;
     if (bytes->size < strlen(BEGINS) + DIGEST || memcmp(bytes->data, BEGINS, strlen(BEGINS)) != 0)

@@ -162,9 +162,7 @@ vit_status vit_calibration_new(vit_calibration **out, const vit_model *model,
 static vit_status read_whole(vit_bytes *bytes, const char *path, vit_error *error) {
     const size_t begin = strlen(BEGINS), end = strlen(ENDS) + DIGITS + strlen("\"}\n");
     char hex[DIGITS + 1];
-    if (vit_path_look(path) != VIT_PATH_FILE)
-        return vit_fail(error, VIT_ERROR_IO, "%s: there is no such file", path);
-    vit_status status = vit_read_file(bytes, path, FILE_LIMIT, error);
+    vit_status status = vit_read_stored(bytes, path, FILE_LIMIT, error);
     if (status != VIT_OK) return status;
     const char *text = (const char *)bytes->data;
     if (bytes->size < begin + end || memcmp(text, BEGINS, begin) != 0) {
