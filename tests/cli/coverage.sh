@@ -45,6 +45,8 @@ check "in CSV" grep -q '^file,label,.*,p_value,unknown,error$' answer.csv
 check "of a picture that is known" grep -q ',0,$' answer.csv
 run 1 "" "at least 9999 calibration pictures" \
     vit-classify --model m.safetensors --unknown 0.0001 "$picture"
+run 0 " % of these classes' pictures look as unusual (p = 0." "" \
+    vit-classify --model m.safetensors --unknown 0.05 "$picture"
 run 2 "" "is below 1" vit-classify --unknown 1 "$picture"
 run 2 "" "is for --calibrate" vit-evaluate --model m.safetensors --data digits --training digits
 run 0 "false alarms of 5 %" "says nothing of others" \

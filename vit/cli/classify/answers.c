@@ -80,22 +80,23 @@ static void add_set(vit_string *text, const vit_answered *a, const char *comma) 
     }
 }
 
-/* "  95 %: cat, dog" */
+/* "  prediction set, right in 95 % of cases: cat, dog" */
 static void add_coverage(vit_string *text, const vit_answered *a) {
     char number[32];
     if (a->coverage <= 0) return;
-    vit_string_add(text, "  set of %s %%: ", vit_format_float(number, (float)(100 * a->coverage)));
+    vit_string_add(text, "  prediction set, right in %s %% of cases: ",
+                   vit_format_float(number, (float)(100 * a->coverage)));
     add_set(text, a, ", ");
-    vit_string_add(text, "%s\n", a->set_count > 0 ? "" : "no class");
+    vit_string_add(text, "%s\n", a->set_count > 0 ? "" : "empty, no class fits");
 }
 
 /* Whether the picture is like those of the calibration. */
 static void add_unknown(vit_string *text, const vit_answered *a) {
-    char number[32];
+    char share[32], number[32];
     if (!a->unknown) return;
-    vit_string_add(text,
-                   a->unknown->unknown ? "  unknown: unlike the training pictures, p = %s\n"
-                                       : "  known, p = %s\n",
+    vit_string_add(text, "  %s %s %% of these classes' pictures look as unusual (p = %s)\n",
+                   a->unknown->unknown ? "unknown, perhaps of no class here: only" : "known:",
+                   vit_format_fixed(share, 100 * a->unknown->p_value, 2),
                    vit_format_fixed(number, a->unknown->p_value, 4));
 }
 
