@@ -4,7 +4,6 @@
 #include "vit/base/parallel.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
-#include "vit/image/codec/decode.h"
 #include "vit/train/augment/augment.h"
 #include <string.h>
 

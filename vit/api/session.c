@@ -3,7 +3,6 @@
 #include "vit/base/fpmode.h"
 #include "vit/base/parallel.h"
 #include "vit/few_shot.h"
-#include "vit/image/codec/decode.h"
 #include "vit/image/prepare/preprocess.h"
 #include "vit/ops/loss.h"
 #include <math.h>

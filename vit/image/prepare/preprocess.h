@@ -92,8 +92,8 @@ vit_status vit_preprocess(vit_image *out, const vit_image *in, const vit_preproc
                           size_t height, size_t width, size_t channels, const vit_kernels *kernels,
                           vit_error *error);
 
-/* The same for a file in memory, as vit_image_decode: the same pixels, and errors that name it. If a
- * JPEG is made smaller first, as photographs usually are, it is resized row by row while it is
+/* The same for a file in memory, as vit_image_decode: the same pixels, and errors that name it. A
+ * JPEG that is made smaller first, as photographs usually are, is resized row by row while it is
  * decoded, which takes less time and never needs all of it in memory. */
 vit_status vit_preprocess_bytes(vit_image *out, const void *bytes, size_t size, const char *name,
                                 const vit_preprocessing *p, size_t height, size_t width,
