@@ -154,7 +154,7 @@ static vit_status check_options(const mode *m, const settings *s, vit_error *err
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "--batch %llu of %s, which looks at one picture at a time",
                         (unsigned long long)s->batch, m->name);
-    if ((m->run == bench_anomaly) != (s->bank != NULL) || (s->bank && !s->model))
+    if ((m->run == bench_anomaly) == !s->bank || (s->bank && !s->model))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "anomaly, --bank FILE and --model MODEL go together");
     if (!s->model && m->run == bench_model)
