@@ -357,7 +357,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(CC) $(ALL_CFLAGS) $(EXTRA) $(WATCHED) -MMD -MP -MT '$$(BUILD)/obj/$*.o' -c -o $@ $<
 
 $(BUILD)/guests.o $(BUILD)/guests_cli.o: $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
-	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/wire_mpi.o: vit/cluster/wire_mpi.c vit/cluster/wire.h vit/cluster/launched.h $(BUILD)/flags
 	$(CC) $(ALL_CFLAGS) $(patsubst -I%,-isystem %,$(filter -I%,$(MPI_CALL))) -c -o $@ $<
