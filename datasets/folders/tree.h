@@ -125,8 +125,9 @@ vit_status vit_tree_check_table(const vit_tree *tree, const char *root, vit_erro
 vit_status vit_tree_note_inner(vit_dataset *out, const vit_tree *tree, const vit_tree_part *part,
                                vit_error *error);
 
-/* Adds a note if names of classes differ in case, or in '_', '-' and ' ', alone. */
-vit_status vit_tree_note_alike(vit_dataset *out, const vit_tree *tree, vit_error *error);
+/* Adds notes if names of classes differ in case, or in '_', '-' and ' ', alone, and if all are
+ * those of days or months. */
+vit_status vit_tree_note_names(vit_dataset *out, const vit_tree *tree, vit_error *error);
 
 /* *out = how the pictures of a tree, which are measured, are prepared if nobody else says it. */
 vit_status vit_tree_choose(vit_preparation *out, const vit_tree *tree,

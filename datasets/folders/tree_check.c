@@ -102,7 +102,31 @@ static int compare_loosely(const void *a, const void *b) {
     return lower(*x) - lower(*y);
 }
 
-vit_status vit_tree_note_alike(vit_dataset *out, const vit_tree *tree, vit_error *error) {
+/* Whether a name is a day or a month: 2024-05-31, 2024_05, 20240531. */
+static bool is_date(const char *name) {
+    size_t digits = 0;
+    for (const char *at = name; *at; at++) {
+        if (*at < '0' || *at > '9') {
+            if (!strchr("-_. ", *at)) return false;
+            continue;
+        }
+        if (digits == 4 && *at > '1') return false; /* the month */
+        digits++;
+    }
+    return (digits == 6 || digits == 8) &&
+           (strncmp(name, "19", 2) == 0 || strncmp(name, "20", 2) == 0);
+}
+
+static vit_status note_dates(vit_dataset *out, const vit_tree *tree, vit_error *error) {
+    for (size_t i = 0; i < tree->class_count; i++)
+        if (!is_date(tree->classes[i])) return VIT_OK;
+    return vit_dataset_note(out, error,
+                            "the classes are called as dates, %s and others, as the folders of a "
+                            "phone are: the pictures are learnt by their day",
+                            tree->classes[0]);
+}
+
+vit_status vit_tree_note_names(vit_dataset *out, const vit_tree *tree, vit_error *error) {
     const size_t count = tree->class_count;
     size_t pairs = 0, first = 0;
     vit_status status = VIT_OK;
@@ -122,7 +146,7 @@ vit_status vit_tree_note_alike(vit_dataset *out, const vit_tree *tree, vit_error
             "are learnt as different ones: if they are one, call it by one name",
             names[first], names[first + 1], pairs > 1 ? ", and others," : "");
     vit_free(names);
-    return status;
+    return status == VIT_OK ? note_dates(out, tree, error) : status;
 }
 
 /* ---- folders against a table ---- */

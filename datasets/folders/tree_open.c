@@ -565,7 +565,7 @@ static vit_status finish(vit_dataset *out, vit_tree *tree, left_out *l, const ch
     const bool in_shards = tree->shards;
     vit_status status = note_source(out, tree, error);
     if (status == VIT_OK && !in_shards) status = vit_tree_note_inner(out, tree, first, error);
-    if (status == VIT_OK) status = vit_tree_note_alike(out, tree, error);
+    if (status == VIT_OK) status = vit_tree_note_names(out, tree, error);
     if (status == VIT_OK)
         status = hand_over(&out->train, &tree->train, in_shards, multi_label, error);
     if (status == VIT_OK) status = hand_over(&out->val, &tree->val, in_shards, multi_label, error);

@@ -397,6 +397,12 @@ static void test_part_lists(void **state) {
     put_file("c/labels.csv", "image,label\n0,Cat\n1,cat\n2,hot_dog\n3,Hot dog\n0.png,Cat\n");
     open_set(&set, "c", &any);
     assert_true(has_note(&set, "\"Cat\" and \"cat\", and others, differ in case"));
+    assert_false(has_note(&set, "dates"));
+    vit_dataset_close(&set);
+    put_pictures("d/2024-05-01", 2);
+    put_pictures("d/2024-12", 2);
+    open_set(&set, "d", &any);
+    assert_true(has_note(&set, "called as dates, 2024-05-01"));
     vit_dataset_close(&set);
 }
 
