@@ -3,8 +3,9 @@
 
 usage: scripts/timm_models.py [--check]      needs timm; --check: only compares
 
-A line for each name in timm's registry: the class, the arguments that the name stands for, with
-some defaults of the class, and how pictures are prepared. Layers have the names of their classes;
+A line for each name in timm's registry, also for those that it has renamed: the class, the
+arguments that the name stands for, with some defaults of the class, and how pictures are prepared.
+Layers have the names of their classes;
 the epsilon of a norm layer that has one of its own is "norm_eps".
 """
 import dataclasses
@@ -16,6 +17,7 @@ import pathlib
 import sys
 
 import timm
+import timm.models._registry as registry
 import torch
 
 PATH = pathlib.Path(__file__).parent.parent / "vit/weights/configs/timm_models.json"
@@ -89,6 +91,10 @@ def lines():
                 cls, given = built.args
                 found[model] = {"class": cls.__name__, "args": arguments(cls, given),
                                 "cfg": pictures(model)}
+    for name in MODULES:
+        for old, new in registry._module_to_deprecated_models[name].items():
+            if new and timm.is_model_pretrained(new):
+                found[old] = {**found[new.split(".")[0]], "cfg": pictures(new)}
     return [json.dumps({name: found[name]})[1:-1] for name in sorted(found)]
 
 

@@ -362,15 +362,14 @@ static void test_foreign(void **state) {
 static void test_families(void **state) {
     static const struct {
         const char *name, *a, *b;
-    } cases[] = {{"vit_relpos_tiny_patch16_224", "has relative positions", "vit_relpos"},
-                 {"naflexvit_tiny_patch16_gap", "not supported", "\"naflexvit\""},
-                 {"swin_tiny_patch4_window7_224", "has windows", "\"swin\""},
+    } cases[] = {{"vit_relpos_tiny_patch16_224", "not supported", "no Vision Transformer"},
+                 {"naflexvit_tiny_patch16_gap", "not supported", "\"naflexvit_tiny_patch16_gap\""},
+                 {"swin_tiny_patch4_window7_224", "not supported", "no Vision Transformer"},
                  {"vit_base_patch16_18x2_224", "\"block_fn\"", "ParallelThingsBlock"},
                  {"vit_dwee_patch16_reg1_gap_256", "\"attn_layer\"", "diff"},
                  {"resnet50", "not supported", "\"resnet50\""},
-                 {"vit_base_patch16_new_224", "not supported", "\"new\" is a word"},
-                 {"my_vit", "not supported", "\"my\" is a word"},
-                 {"vit_patch16", "does not have a size", "vit_base_patch16_224"}};
+                 {"vit_base_patch16_new_224", "not supported", "no Vision Transformer"},
+                 {"my_vit", "not supported", "\"my_vit\""}};
     for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
         spoiled s = take("timm_13_wide");
         json_object_set_new(s.config, "architecture", json_string(cases[i / 2].name));

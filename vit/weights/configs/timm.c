@@ -284,23 +284,20 @@ static vit_status merge(json_t **all, vit_their_config *d, const json_t *named,
     return status;
 }
 
-/* What the architecture's name says, by timm's registry or, *by_words, by its words. *all: all
- * arguments, owned. */
-static vit_status read_architecture(json_t **all, vit_their_config *d, bool *by_words,
-                                    const json_t *object, json_t *own, vit_error *error) {
+/* What the architecture's name says in timm's registry. *all: all arguments, owned. */
+static vit_status read_architecture(json_t **all, vit_their_config *d, const json_t *object,
+                                    json_t *own, vit_error *error) {
     const char *name = "";
     json_t *named = NULL;
     vit_status status = vit_read_text(&name, d, object, "architecture", error);
     if (status == VIT_OK) status = vit_timm_find(&named, name, error);
     if (status != VIT_OK) return status;
+    if (!named)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "%s: the architecture \"%s\" is not supported: timm's registry has no Vision "
+                        "Transformer of this name",
+                        d->name, name);
     const bool has_norm = json_is_string(json_object_get(own, "norm_layer"));
-    *by_words = !named;
-    if (!named) {
-        status = vit_timm_say_name(d, name, error);
-        if (has_norm) d->said.norm_eps = 1e-6;
-        if (own) *all = json_incref(own);
-        return status;
-    }
     const json_t *cfg = json_object_get(named, "cfg");
     d->prepare.kind = VIT_PREPARE_UNKNOWN;
     if (!strchr(name, '.')) status = read_input_size(d, cfg, NULL, error);
@@ -355,14 +352,13 @@ vit_status vit_read_timm_config(vit_their_config *d, json_t *object, vit_error *
     const json_t *labels = json_object_get(object, "label_names");
     const char *pool = NULL;
     json_t *all = NULL;
-    bool by_words = false;
     d->said.norm_eps = 1e-6;
     d->prepare.filter = VIT_FILTER_BICUBIC;
     vit_status status = vit_read_object(&args, d, object, "model_args", error);
     if (status == VIT_OK) status = vit_read_object(&cfg, d, object, "pretrained_cfg", error);
     if (!labels) labels = json_object_get(cfg, "label_names");
     if (!labels) labels = json_object_get(object, "labels"); /* until 2022 */
-    if (status == VIT_OK) status = read_architecture(&all, d, &by_words, object, args, error);
+    if (status == VIT_OK) status = read_architecture(&all, d, object, args, error);
     if (status == VIT_OK) status = vit_read_text(&pool, d, object, "global_pool", error);
     if (status == VIT_OK) status = set_pool(d, pool, error);
     if (status == VIT_OK) status = read_input_size(d, cfg, all, error);
@@ -374,8 +370,6 @@ vit_status vit_read_timm_config(vit_their_config *d, json_t *object, vit_error *
     if (status != VIT_OK) return status;
     d->is_backbone = says_zero(args, "num_classes") ||
                      (!json_object_get(args, "num_classes") && says_zero(object, "num_classes"));
-    if (by_words)
-        vit_timm_say_pictures(d, json_string_value(json_object_get(object, "architecture")));
     const vit_pool_row *row = &vit_pools[d->said.pool];
     if (row->choice && !row->attends && !d->given[VIT_KEY_norm_before_pool])
         VIT_SAY(d, norm_before_pool, row->refines);

@@ -18,10 +18,4 @@ vit_status vit_timm_translate_eva(vit_their_config *d, json_t *args, vit_error *
 vit_status vit_timm_translate_relpos(vit_their_config *d, json_t *args, vit_error *error);
 vit_status vit_timm_translate_naflex(vit_their_config *d, json_t *args, vit_error *error);
 
-/* What the words of a name say that timm's registry lacks: what that architecture's constructor
- * sets; and how timm prepares pictures for such weights, unless the config says otherwise. Errors:
- * UNSUPPORTED, naming the word that is not known. */
-vit_status vit_timm_say_name(vit_their_config *d, const char *name, vit_error *error);
-void vit_timm_say_pictures(vit_their_config *d, const char *name);
-
 #endif
