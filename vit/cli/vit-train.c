@@ -54,8 +54,8 @@ static const vit_option options[] = {
     VIT_CLASS_OPTIONS(settings),
     {VIT_OPTION(TEXT, "preset", preset, "NAME|FILE"),
      .help = "network and recipe: mnist, mnist-quick, mnist-best,\n"
-             "mnist-plain, fashion, fashion-best, digits, cifar10,\n"
-             "cifar10-30min, cifar10-best, features, folder,\n"
+             "mnist-plain, fashion, fashion-best, fashion-plain, digits,\n"
+             "cifar10, cifar10-30min, cifar10-best, features, folder,\n"
              "finetune, handwriting, lecture, strips, numbers,\n"
              "language, or a JSON file\n"
              "(default: the data decides; with --init: finetune)"},
