@@ -22,62 +22,58 @@ const char vit_unread_pictures[] =
     "a spreadsheet is not read: save it as CSV (labels.csv) beside the pictures, with the " \
     "names of the columns, such as file_name and label, in its first line"
 
-typedef enum what {
-    ALONE,   /* told where nothing else is */
-    CLASSES, /* of pictures beside it */
-    PACKED   /* pictures and their classes */
-} what;
-
 /* By the ends of the names. */
 static const struct {
     const char *end, *advice;
-    what what;
+    bool has_classes; /* also of pictures beside it; else it is told where nothing else is */
+    bool is_packed;   /* has the pictures, too */
 } unread[] = {
-    {".zip", "unpack it first (unzip)", ALONE},
+    {".zip", "unpack it first (unzip)", false, false},
     {".tar",
      "unpack it first (tar xf); shards with a KEY.jpg and a KEY.cls for each picture are "
      "called NAME-000000.tar",
-     ALONE},
-    {".tar.gz", "unpack it first (tar xf)", ALONE},
-    {".tgz", "unpack it first (tar xf)", ALONE},
-    {".tar.xz", "unpack it first (tar xf)", ALONE},
-    {"-ubyte.xz", "unpack it first (xz -d)", ALONE},
+     false, false},
+    {".tar.gz", "unpack it first (tar xf)", false, false},
+    {".tgz", "unpack it first (tar xf)", false, false},
+    {".tar.xz", "unpack it first (tar xf)", false, false},
+    {"-ubyte.xz", "unpack it first (xz -d)", false, false},
     {".parquet",
      "Parquet is not read; two lines of Python unpack it: " UNPACK(
          "load_dataset('DIRECTORY', split='train')"),
-     PACKED},
+     true, true},
     {".arrow",
      "Arrow is not read; two lines of Python unpack it: " UNPACK("load_from_disk('DIRECTORY')"),
-     PACKED},
-    {".tfrecord", "TFRecord is not read: save its pictures into a folder for each class", PACKED},
+     true, true},
+    {".tfrecord", "TFRecord is not read: save its pictures into a folder for each class", true,
+     true},
     {"_attr_celeba.txt",
      "CelebA's text is not read, its list_attr_celeba.csv is, with --multi-label or "
      "--class-column: "
      "tail -n +2 list_attr_celeba.txt | sed 's/ *$//; 1s/^/image_id /; s/ \\+/,/g' "
      ">list_attr_celeba.csv",
-     PACKED},
+     true, true},
     {"-imgs.npz",
      "KMNIST's and K49's own .npz are not read: KMNIST's IDX files are, and arrays that "
      "are saved as train_images.npy, train_labels.npy, test_images.npy, ...",
-     ALONE},
+     false, false},
     {"digitStruct.mat",
      "SVHN's whole house numbers are not read: its single digits are, "
      "train_32x32.mat and test_32x32.mat",
-     ALONE},
+     false, false},
     {"unlabeled_X.bin", "pictures without labels: STL-10's train_X.bin and train_y.bin are read",
-     ALONE},
-    {".xlsx", SPREADSHEET, CLASSES},
-    {".xls", SPREADSHEET, CLASSES},
-    {".ods", SPREADSHEET, CLASSES},
-    {".numbers", SPREADSHEET, CLASSES},
+     false, false},
+    {".xlsx", SPREADSHEET, true, false},
+    {".xls", SPREADSHEET, true, false},
+    {".ods", SPREADSHEET, true, false},
+    {".numbers", SPREADSHEET, true, false},
     {".mat",
      "MATLAB's tables are not read: scipy.io.loadmat reads them; write a table labels.csv with the "
      "columns file_name and label",
-     CLASSES},
+     true, false},
     {".xml",
      "PASCAL VOC's XML says where objects are, and is not read: write a table labels.csv "
      "with the columns file_name and label",
-     CLASSES},
+     true, false},
 };
 
 static const char *const pictures[] = {".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".bmp"};
@@ -156,8 +152,8 @@ static const char *look_into(const char *path, bool is_json) {
 static vit_unread look_at(const char *path, bool is_top) {
     for (size_t k = 0; k < VIT_COUNT(unread); k++)
         if (vit_has_ending(path, unread[k].end))
-            return (vit_unread){.advice = unread[k].what != ALONE ? unread[k].advice : NULL,
-                                .is_packed = unread[k].what == PACKED};
+            return (vit_unread){.advice = unread[k].has_classes ? unread[k].advice : NULL,
+                                .is_packed = unread[k].is_packed};
     const bool is_json = vit_has_ending(path, ".json");
     const bool is_text = is_json || (is_top && vit_has_ending(path, ".txt"));
     return (vit_unread){.advice = is_text ? look_into(path, is_json) : NULL};

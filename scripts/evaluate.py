@@ -27,11 +27,11 @@ PROGRAMS = ROOT / os.environ.get("BUILD", "build") / "bin"
 
 USE_OF_THE_TEST_SET = textwrap.fill("""\
 The recipe of `mnist-cct` is the best of three that were each measured on the test set once, so
-that its figure is a little too high. Those of `fashion`, `fashion-plain`, `cifar10` and `features`
-are each from one run. The seed of `lecture` was chosen by its validation accuracy; its card has the mean and
-the deviation of three. `mnist` is one seed of two recipes, each measured on the test set once:
-with `mnist-cct` as its teacher 99.46 % of the validation pictures, without one 99.38 and 99.49
-% of the test set.
+that its figure is a little too high. Those of `fashion`, `fashion-plain`, `cifar10` and
+`features` are each from one run. The seed of `lecture` was chosen by its validation accuracy;
+its card has the mean and the deviation of three. `mnist` is one seed of two recipes, each
+measured on the test set once: with `mnist-cct` as its teacher 99.46 % of the validation
+pictures, without one 99.38 and 99.49 % of the test set.
 """, 119)
 
 

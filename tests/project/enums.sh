@@ -87,6 +87,7 @@ AFTER vit/lecture/matrices.c the one section that hands nothing on
 ONE vit/lecture/matrices.c whether it is a vector
 VIT_HEAD_LINEAR vit/api/few_shot_model.c the one head that is taught
 VIT_TREE_TRAIN datasets/folders/tree_check.c whether pictures of the part train
+VIT_TREE_TRAIN datasets/tables/part_lists.c whether pictures of the list train
 VIT_TREE_TEST datasets/tables/columns.c whether a column names a test beside what may be one
 VIT_TREE_VAL datasets/tables/listed_table.c parts that are small, in which all classes may differ
 VIT_PRECISION_F32 vit/cli/vit-explain.c whether the weights are floats

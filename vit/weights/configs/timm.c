@@ -293,10 +293,11 @@ static vit_status read_architecture(json_t **all, vit_their_config *d, const jso
     if (status == VIT_OK) status = vit_timm_find(&named, name, error);
     if (status != VIT_OK) return status;
     if (!named)
-        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "%s: the architecture \"%s\" is not supported: timm's registry has no Vision "
-                        "Transformer of this name",
-                        d->name, name);
+        return vit_fail(
+            error, VIT_ERROR_UNSUPPORTED,
+            "%s: the architecture \"%s\" is not supported: timm's registry has no Vision "
+            "Transformer of this name",
+            d->name, name);
     const bool has_norm = json_is_string(json_object_get(own, "norm_layer"));
     const json_t *cfg = json_object_get(named, "cfg");
     d->prepare.kind = VIT_PREPARE_UNKNOWN;
