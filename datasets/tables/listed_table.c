@@ -143,15 +143,18 @@ static vit_status add_row(vit_listed_table *t, const char *file, char *class, si
     return r->file ? VIT_OK : vit_fail_memory(error, "a row of a table", strlen(file));
 }
 
-/* What programs write where there is no value. */
+/* What pandas and spreadsheets write where there is no value, and no class is called. */
 static bool is_missing(const char *class) {
-    return strcasecmp(class, "nan") == 0 || strcasecmp(class, "<na>") == 0;
+    static const char *const words[] = {"nan", "<na>", "n/a", "#n/a"};
+    for (size_t i = 0; i < VIT_COUNT(words); i++)
+        if (strcasecmp(class, words[i]) == 0) return true;
+    return false;
 }
 
 static vit_status refuse_missing(const vit_listed_table *t, size_t line, const char *class,
                                  bool multi_label, vit_error *error) {
     return vit_fail(error, VIT_ERROR_FORMAT,
-                    "%s: line %zu: \"%s\" is what pandas writes for a value that is missing: %s; "
+                    "%s: line %zu: \"%s\" is what programs write for a value that is missing: %s; "
                     "if it is a class, call it otherwise",
                     t->path, line, class,
                     multi_label ? "leave the cell of a picture of no class empty"

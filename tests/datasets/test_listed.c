@@ -361,7 +361,10 @@ static void test_unread_tables(void **state) {
     put_file("e/labels.csv", "0.png,cat\n1.png,dog\n");
     refuse_set("e", &any, VIT_ERROR_FORMAT, "first line names a picture, 0.png", "file_name,label");
     put_file("e/labels.csv", "sep=;\r\nimage;label\r\n0;cat\r\n1;dog\r\n2;cat\r\n3;nan\r\n");
-    refuse_set("e", &any, VIT_ERROR_FORMAT, "line 6: \"nan\" is what pandas", "leave the line out");
+    refuse_set("e", &any, VIT_ERROR_FORMAT, "line 6: \"nan\" is what programs",
+               "leave the line out");
+    put_file("e/labels.csv", "image;label\n0;cat\n1;N/A\n2;cat\n3;dog\n");
+    refuse_set("e", &any, VIT_ERROR_FORMAT, "line 3: \"N/A\" is what programs", "the line out");
 }
 
 /* Lists of pictures that say the parts, as NIH's and CelebA's. */
