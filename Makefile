@@ -449,12 +449,12 @@ $(patsubst %,$(BUILD)/obj/%.o,$(EMBEDDED) $(SERVE_PARTS) verified one): \
 
 # Rebuilds everything when the compiler or its flags change; FLAGS=kept takes what is built for
 # right, as tests/project/install.sh does, which is not told how it was built.
+COMPILED_WITH = $(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS) $(CODEC_CFLAGS)$(NATIVE:%= NATIVE)
 .PHONY: FORCE
 ifneq ($(FLAGS),kept)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS) $(CODEC_CFLAGS)$(NATIVE:%= NATIVE)' | cmp -s - $@ || \
-	  echo '$(CC) $(ALL_CFLAGS) $(KERNEL_FLAGS) $(CODEC_CFLAGS)$(NATIVE:%= NATIVE)' > $@
+	@echo '$(COMPILED_WITH)' | cmp -s - $@ || echo '$(COMPILED_WITH)' > $@
 endif
 
 $(BUILD)/lib/libvit.a: $(LIB_OBJ)
@@ -489,7 +489,6 @@ $(BUILD)/bin/vit$(EXE): $(BUILD)/obj/one.o $(BUILD)/obj/verified.o $(call one_ob
 	$(if $(filter all,$(ONE)),$(STRIP) $@)
 $(LINKS): $(BUILD)/bin/vit$(EXE)
 	ln -sf $(<F) $@
-
 
 # The programs of a folder of their own have its files, too.
 APART = $(filter-out $(LINKS),$(PROGRAMS))
@@ -623,7 +622,7 @@ tsan-tests:
 	$(call watched,tsan)
 	$(MAKE) BUILD=build/tsan WATCH='$(WATCH)' LDFLAGS='$(LDFLAGS) -fsanitize=thread' \
 	  WATCH_FLAGS='-fsanitize=thread -fno-openmp -O1 -fno-omit-frame-pointer' \
-	  programs build/tsan/share/vit/models build/tsan/examples/draw_digit \
+	  programs build/tsan/examples/draw_digit \
 	  $(patsubst %.c,build/tsan/%,$(wildcard $(TESTED:%=tests/*/%.c)))
 	BUILD=build/tsan UNBOXED=yes OMP_NUM_THREADS=4 TEST_SECONDS=300 \
 	  TSAN_OPTIONS=halt_on_error=1:exitcode=66:log_path=$(CURDIR)/build/tsan/race \
@@ -640,8 +639,7 @@ coverage: all
 coverage-tests:
 	$(call watched,coverage)
 	$(MAKE) BUILD=build/coverage WATCH='$(WATCH)' LDFLAGS='$(LDFLAGS) --coverage' \
-	  WATCH_FLAGS='-O0 --coverage' programs build/coverage/share/vit/models \
-	  build/coverage/examples/draw_digit \
+	  WATCH_FLAGS='-O0 --coverage' programs build/coverage/examples/draw_digit \
 	  $(patsubst %.c,build/coverage/%,$(wildcard $(COVERED_TESTS:%=tests/*/%.c)))
 	BUILD=build/coverage UNBOXED=yes TEST_SECONDS=300 MUTATIONS=500 tests/run $(sort $(COVERED_TESTS))
 	scripts/coverage.py build/coverage tests/coverage.txt $(WATCH)
