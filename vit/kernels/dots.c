@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef __m128i vector;
-enum { LANES = 4, TILE_ROWS = 2 };
+enum { LANES = 4, TILE_ROWS = 2, TILE_PANELS = 1 };
 
 static inline vector vector_zero(void) {
     return _mm_setzero_si128();

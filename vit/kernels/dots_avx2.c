@@ -9,7 +9,7 @@
 #include "vit/kernels/dots.inc"
 
 typedef __m256i vector;
-enum { LANES = 8, TILE_ROWS = 6 };
+enum { LANES = 8, TILE_ROWS = 6, TILE_PANELS = 1 };
 
 static inline vector vector_zero(void) {
     return _mm256_setzero_si256();

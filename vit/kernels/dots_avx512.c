@@ -9,7 +9,7 @@
 #include "vit/kernels/dots.inc"
 
 typedef __m512i vector;
-enum { LANES = 16, TILE_ROWS = 12 };
+enum { LANES = 16, TILE_ROWS = 12, TILE_PANELS = 2 };
 
 static inline vector vector_zero(void) {
     return _mm512_setzero_si512();
