@@ -301,6 +301,7 @@ def labels_of(name):
 def probabilities_of(name, folder):
     path = folder / f"{name}.npy"
     if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
         subprocess.run([BIN / "vit-evaluate", "--model", name, "--data", name, "--logits", path],
                        check=True, stdout=subprocess.DEVNULL)
     logits = np.load(path).astype(float)
