@@ -583,5 +583,7 @@ void vit_tree_free(vit_tree *tree) {
     vit_free(tree->no_table);
     vit_free(tree->source);
     vit_free(tree->parts);
+    vit_free(tree->numbers);
+    vit_free(tree->naming);
     *tree = (vit_tree){0};
 }

@@ -52,6 +52,8 @@ typedef struct vit_tree {
     bool is_named;   /* that table names pictures that are there */
     char *source;    /* what names the classes: "column label of train.csv"; NULL: folders */
     size_t repeated; /* lines of a table that name a picture again, of the same classes */
+    char **numbers;  /* classes that have names now, which `class` of files still points to */
+    char *naming;    /* why a list of names is not that of the numbers; or NULL */
     char *parts;     /* what says the parts: "column split of train.csv"; NULL: no column */
 } vit_tree;
 
@@ -128,6 +130,18 @@ vit_status vit_tree_note_inner(vit_dataset *out, const vit_tree *tree, const vit
 /* Adds notes if names of classes differ in case, or in '_', '-' and ' ', alone, and if all are
  * those of days or months. */
 vit_status vit_tree_note_names(vit_dataset *out, const vit_tree *tree, vit_error *error);
+
+/* The order of two names if case, and '_', '-' and ' ' do not count. */
+int vit_tree_compare_loosely(const char *a, const char *b);
+
+/* Notes what names the classes, where that was a choice: a table, or folders in spite of one; and a
+ * class of a table that is called none or unknown. several: a picture has any number. The name of
+ * the source moves to *out. */
+vit_status vit_tree_note_source(vit_dataset *out, vit_tree *tree, bool several, vit_error *error);
+
+/* Notes which part is the test, and what lies beside the classes. path: the directory. */
+vit_status vit_tree_note_layout(vit_dataset *out, const vit_tree *tree, const char *path,
+                                vit_error *error);
 
 /* *out = how the pictures of a tree, which are measured, are prepared if nobody else says it. */
 vit_status vit_tree_choose(vit_preparation *out, const vit_tree *tree,

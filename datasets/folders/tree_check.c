@@ -96,10 +96,13 @@ static int lower(char c) {
     return c >= 'A' && c <= 'Z' ? c + 32 : c == '_' || c == '-' ? ' ' : (unsigned char)c;
 }
 
+int vit_tree_compare_loosely(const char *a, const char *b) {
+    while (*a && lower(*a) == lower(*b)) a++, b++;
+    return lower(*a) - lower(*b);
+}
+
 static int compare_loosely(const void *a, const void *b) {
-    const char *x = *(char *const *)a, *y = *(char *const *)b;
-    while (*x && lower(*x) == lower(*y)) x++, y++;
-    return lower(*x) - lower(*y);
+    return vit_tree_compare_loosely(*(char *const *)a, *(char *const *)b);
 }
 
 /* Whether a name is a day or a month: 2024-05-31, 2024_05, 20240531. */

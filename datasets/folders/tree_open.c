@@ -145,60 +145,6 @@ static vit_status note_left_out(vit_dataset *out, const left_out *l, vit_error *
     return status;
 }
 
-/* Notes what names the classes, where that was a choice: a table, or folders in spite of one. */
-static vit_status note_source(vit_dataset *out, vit_tree *tree, vit_error *error) {
-    if (tree->shards) return VIT_OK;
-    out->class_source = tree->source ? tree->source : vit_strdup("folders");
-    const bool is_table = tree->source;
-    tree->source = NULL;
-    if (!out->class_source) return vit_fail_memory(error, "a note", 64);
-    if (is_table) {
-        vit_status status = vit_dataset_note(out, error, "classes: %s", out->class_source);
-        if (status == VIT_OK && tree->parts)
-            status = vit_dataset_note(out, error, "parts: %s", tree->parts);
-        if (status == VIT_OK && tree->repeated > 0)
-            status = vit_dataset_note(out, error,
-                                      "%zu line%s of the table name%s a picture again, of the same "
-                                      "class: each picture counts once",
-                                      tree->repeated, tree->repeated == 1 ? "" : "s",
-                                      tree->repeated == 1 ? "s" : "");
-        return status;
-    }
-    if (!tree->is_named || !tree->no_table) return VIT_OK;
-    return vit_dataset_note(out, error, "classes: folders (%s)", tree->no_table);
-}
-
-static vit_status note_layout(vit_dataset *out, const vit_tree *tree, const char *path,
-                              vit_error *error) {
-    vit_status status = VIT_OK;
-    const bool is_part =
-        tree->stray && vit_tree_kind_of(vit_path_last(tree->stray)) != VIT_TREE_KINDS;
-    if (tree->strays == 1)
-        status = vit_dataset_note(out, error, "left out: %s: %s", tree->stray,
-                                  is_part ? "holds no folders of classes, so it is no part"
-                                          : "lies beside the classes");
-    if (tree->strays > 1)
-        status = vit_dataset_note(out, error,
-                                  "left out: %s and %zu more files or folders that lie beside the "
-                                  "classes",
-                                  tree->stray, tree->strays - 1);
-    const char *end = out->shard_files ? "-*.tar" : "/";
-    if (status == VIT_OK && tree->test_is_val && out->test.count > 0)
-        status = vit_dataset_note(out, error, "%s has no test%s: val%s is the test, too", path, end,
-                                  end);
-    if (status == VIT_OK && tree->is_shared_out && out->test.count > 0 && !out->test_is)
-        status = vit_dataset_note(out, error,
-                                  "%s has neither test%s nor val%s: a sixth of each class, chosen "
-                                  "by the files' names, %zu pictures, is the test part",
-                                  path, end, end, out->test.count);
-    if (status == VIT_OK && tree->are_numbers && out->has_characters)
-        status = vit_dataset_note(out, error,
-                                  "%s: the classes have no names, and may be digits or letters: "
-                                  "pictures are not mirrored; classes.txt may name them",
-                                  path);
-    return status;
-}
-
 /* ---- checks ---- */
 
 /* "; left out: ..." with the first files that cannot be read; "" if there are none. Freed by
@@ -563,7 +509,7 @@ static vit_status finish(vit_dataset *out, vit_tree *tree, left_out *l, const ch
     const vit_tree_part *first = first_part(tree);
     if (!out->checksum[0]) hash_part(out->checksum, first, true);
     const bool in_shards = tree->shards;
-    vit_status status = note_source(out, tree, error);
+    vit_status status = vit_tree_note_source(out, tree, multi_label, error);
     if (status == VIT_OK && !in_shards) status = vit_tree_note_inner(out, tree, first, error);
     if (status == VIT_OK) status = vit_tree_note_names(out, tree, error);
     if (status == VIT_OK)
@@ -576,7 +522,7 @@ static vit_status finish(vit_dataset *out, vit_tree *tree, left_out *l, const ch
         out->test = out->val;
         out->test_is_val = true;
     }
-    if (status == VIT_OK) status = note_layout(out, tree, path, error);
+    if (status == VIT_OK) status = vit_tree_note_layout(out, tree, path, error);
     if (status == VIT_OK) status = note_left_out(out, l, error);
     return status;
 }

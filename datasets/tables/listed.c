@@ -258,6 +258,73 @@ vit_status vit_listed_choose_parts(vit_tree *tree, unsigned parts, vit_error *er
     return status;
 }
 
+/* ---- names of numbers ---- */
+
+/* Whether the classes are numbers without a gap, from 0 or from 1 on. */
+static bool are_counted(const vit_tree *tree) {
+    uint64_t first = 0, number = 0;
+    for (size_t i = 0; i < tree->class_count; i++) {
+        if (!vit_parse_u64(tree->classes[i], &number)) return false;
+        if (i == 0) first = number;
+        if (first > 1 || number != first + i) return false;
+    }
+    return true;
+}
+
+/* The first name that comes again; NULL: none does. */
+static const char *find_twice(const vit_label_list *names) {
+    for (size_t i = 1; i < names->count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(names->labels[i], names->labels[k]) == 0) return names->labels[i];
+    return NULL;
+}
+
+/* Puts names into the place of the numbers, or says why they are not those of the classes. */
+static void use_names(vit_tree *tree, vit_label_list *names, const char *list, vit_string *why,
+                      vit_string *source) {
+    const size_t count = tree->class_count;
+    const char *twice = find_twice(names);
+    if (names->count != count || !are_counted(tree))
+        vit_string_add(why, "%s names %zu classes, and the table has %zu numbers, %s to %s", list,
+                       names->count, count, tree->classes[0], tree->classes[count - 1]);
+    else if (twice)
+        vit_string_add(why, "%s has the name %s twice", list, twice);
+    else
+        vit_string_add(source, "%s, named by %s", tree->source, list);
+    if (!source->text || source->failed) return;
+    vit_free(tree->source);
+    tree->source = source->text;
+    tree->numbers = tree->classes; /* of which checksums are */
+    tree->classes = names->labels;
+    *source = (vit_string){0};
+    names->labels = NULL;
+}
+
+/* Numbers have the names that classes.txt or labels.txt gives them, if it has one for each; else
+ * tree->naming says why not. */
+static vit_status name_numbers(vit_tree *tree, const char *root, vit_error *error) {
+    char **files;
+    vit_listing directory = {.path = root};
+    vit_label_list names = {0};
+    vit_error reason = {0};
+    vit_string why = {0}, source = {0};
+    const vit_status status = vit_list_directory(&files, &directory.count, root, error);
+    if (status != VIT_OK) return status;
+    directory.names = files;
+    if (vit_class_names_read(&names, &directory, &reason) != VIT_OK)
+        vit_string_add(&why, "%s", reason.message);
+    if (names.labels)
+        use_names(tree, &names,
+                  vit_listing_has(&directory, "classes.txt") ? "classes.txt" : "labels.txt", &why,
+                  &source);
+    tree->naming = why.text;
+    const bool failed = why.failed || source.failed;
+    vit_string_free(&source);
+    vit_free(names.labels);
+    vit_free(files);
+    return failed ? vit_fail_memory(error, "names of classes", 256) : VIT_OK;
+}
+
 static vit_status make_tree(vit_tree *tree, listed *l, const char *root, unsigned parts,
                             vit_error *error) {
     vit_status status = find_classes(tree, l, error);
@@ -266,7 +333,8 @@ static vit_status make_tree(vit_tree *tree, listed *l, const char *root, unsigne
             status = add_file(tree, l, &l->tables[i], &l->tables[i].rows[k], error);
     if (status == VIT_OK && !l->options->multi_label && !l->options->class_column)
         status = vit_tree_check_table(tree, root, error);
-    return status == VIT_OK ? vit_listed_choose_parts(tree, parts, error) : status;
+    if (status == VIT_OK) status = vit_listed_choose_parts(tree, parts, error);
+    return status == VIT_OK && l->are_numbers ? name_numbers(tree, root, error) : status;
 }
 
 /* ---- tables ---- */

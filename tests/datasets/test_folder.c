@@ -470,6 +470,10 @@ static void test_strays(void **state) {
     open_set(&set, "d", &any);
     assert_note(&set, "left out: d/labels.csv and 1 more files or folders that lie beside");
     vit_dataset_close(&set);
+    put_file("d/labels.ods", "PK");
+    open_set(&set, "d", &any);
+    assert_note(&set, "classes: folders; if d/labels.ods names them, a spreadsheet is not read");
+    vit_dataset_close(&set);
 }
 
 /* ---- checksums ---- */
