@@ -350,7 +350,7 @@ def splits(count, folder):
                      for a in (one, each, coverage + np.array([-bound, bound]))]
             print(f"| {name} | {coverage:.2f} | " + " | ".join(shown) + f" | {size:.3f} |",
                   flush=True)
-    return outside > 0
+    return int(outside > 0)
 
 
 def class_coverage(p, labels, coverage, count):
