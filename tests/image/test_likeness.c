@@ -71,6 +71,31 @@ static void test_changes(void **state) {
     }
 }
 
+/* A plain sky: the brightness of its parts differs by noise alone, other in each copy. */
+static void test_plain_areas(void **state) {
+    static scene s;
+    for (uint32_t seed = 0; seed < 12; seed++) {
+        vit_likeness copies[3];
+        for (uint32_t k = 0; k < 3; k++) {
+            vit_random noise = vit_random_start(seed, VIT_RANDOM_SHUFFLE, 1, k);
+            draw(&s, seed, 0, 0, 1);
+            for (size_t i = 0; i < SIZE / 2; i++)
+                s.pixels[i] = (uint8_t)(120.5 + 8 * ((double)vit_random_uniform(&noise) - .5));
+            for (size_t i = 0; k == 2 && i < SIZE / 3; i++) /* mirrored */
+                if (i % WIDTH < WIDTH / 2)
+                    for (size_t c = 0; c < 3; c++) {
+                        uint8_t *a = s.pixels + 3 * i + c;
+                        uint8_t *b = s.pixels + 3 * (i + WIDTH - 1 - 2 * (i % WIDTH)) + c, t = *a;
+                        *a = *b;
+                        *b = t;
+                    }
+            copies[k] = likeness(&s);
+        }
+        assert_int_equal(vit_likeness_compare(&copies[0], &copies[1], false), VIT_ALIKE_NEAR);
+        assert_int_equal(vit_likeness_compare(&copies[0], &copies[2], false), VIT_ALIKE_MIRRORED);
+    }
+}
+
 /* Crops of a scene, and two crops of which none has all of the other. */
 static void test_crops(void **state) {
     size_t found = 0;
@@ -119,9 +144,8 @@ static void test_groups(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_crops),
-        cmocka_unit_test(test_others),
+        cmocka_unit_test(test_changes), cmocka_unit_test(test_plain_areas),
+        cmocka_unit_test(test_crops),   cmocka_unit_test(test_others),
         cmocka_unit_test(test_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE = VIT_LIKENESS_SIDE, AREA = SIDE * SIDE, ROWS = 8, COLUMNS = 9 };
+enum { SIDE = VIT_LIKENESS_SIDE, AREA = SIDE * SIDE, ROWS = 8, COLUMNS = 9, RISES = 64 };
 
 /* Crops: the whole, then EACH of each size, at the places of a grid. */
 enum { GRID = 5, EACH = GRID * GRID, SIZES = 3, CROPS = VIT_LIKENESS_CROPS };
@@ -17,6 +17,7 @@ _Static_assert(CROPS == 1 + SIZES * EACH, "the whole and the crops");
 #define NEAR_BITS 6       /* in which hashes of near pictures may differ */
 #define CROP_BITS 10      /* those of crops at the right place */
 #define WHOLE_BITS 28     /* those of pictures of which one is a crop of the other */
+#define NOISE 1.f         /* grey levels by which plain areas may rise */
 #define NEAR_LIKENESS .99 /* correlations */
 #define CROP_LIKENESS .97
 #define MOST_TINT 12.f /* in which mean colours may differ */
@@ -117,9 +118,8 @@ static void cut(float *out, const vit_likeness *l, size_t number, bool mirrored)
     }
 }
 
-/* dHash: where brightness rises from left to right in COLUMNS x ROWS means. */
-static uint64_t hash_of(const float *grey) {
-    uint64_t hash = 0;
+/* By how many levels brightness rises from left to right in COLUMNS x ROWS means. */
+static void find_rises(float rises[RISES], const float *grey) {
     for (size_t row = 0; row < ROWS; row++) {
         float before = 0;
         for (size_t column = 0; column < COLUMNS; column++) {
@@ -127,11 +127,19 @@ static uint64_t hash_of(const float *grey) {
             float sum = 0;
             for (size_t y = row * SIDE / ROWS; y < (row + 1) * SIDE / ROWS; y++)
                 for (size_t x = left; x < right; x++) sum += grey[y * SIDE + x];
-            sum /= (float)(right - left);
-            if (column > 0) hash = hash << 1 | (sum > before);
+            sum /= (float)((right - left) * (SIDE / ROWS));
+            if (column > 0) *rises++ = sum - before;
             before = sum;
         }
     }
+}
+
+/* dHash: where brightness rises. */
+static uint64_t hash_of(const float *grey) {
+    float rises[RISES];
+    uint64_t hash = 0;
+    find_rises(rises, grey);
+    for (size_t i = 0; i < RISES; i++) hash = hash << 1 | (rises[i] > 0);
     return hash;
 }
 
@@ -179,9 +187,26 @@ static int distance(uint64_t a, uint64_t b) {
     return (int)(x * 0x0101010101010101u >> 56);
 }
 
+/* The bits in which the hashes of whole pictures differ, where one has more than noise: in plain
+ * areas, as a sky's, those of copies differ by chance. */
+static size_t steady_distance(const vit_likeness *a, const vit_likeness *b, bool mirrored) {
+    float grey[AREA], x[RISES], y[RISES];
+    size_t count = 0;
+    for (size_t i = 0; i < AREA; i++) grey[i] = a->grey[i];
+    find_rises(x, grey);
+    for (size_t i = 0; i < AREA; i++)
+        grey[i] = b->grey[mirrored ? i / SIDE * SIDE + SIDE - 1 - i % SIDE : i];
+    find_rises(y, grey);
+    for (size_t i = 0; i < RISES; i++)
+        count += (x[i] > 0) != (y[i] > 0) && (fabsf(x[i]) >= NOISE || fabsf(y[i]) >= NOISE);
+    return count;
+}
+
 static bool are_near(const vit_likeness *a, const vit_likeness *b, bool mirrored) {
     sums s = {0};
-    if (distance(a->hashes[0][0], b->hashes[mirrored][0]) > NEAR_BITS) return false;
+    const int bits = distance(a->hashes[0][0], b->hashes[mirrored][0]);
+    if (bits > WHOLE_BITS) return false;
+    if (bits > NEAR_BITS && steady_distance(a, b, mirrored) > NEAR_BITS) return false;
     for (size_t i = 0; i < AREA; i++) {
         const size_t k = mirrored ? i / SIDE * SIDE + SIDE - 1 - i % SIDE : i;
         for (size_t c = 0; c < 3; c++) add_pair(&s, a->color[3 * i + c], b->color[3 * k + c]);
