@@ -76,6 +76,14 @@ run 0 copy.png "" vit-search i --look-alikes 0.99999 --json
 mv out answer
 json "a copy looks alike" answer 'sorted(["photos/copy.png", "photos/p0000.png"]) in
     [sorted(x["files"]) for x in r]'
+mkdir doubles
+for i in 30 33 36 39 42 45 48 51 54 57; do
+    cp photos/p00$i.png doubles/a$i.png && cp photos/p00$i.png doubles/b$i.png
+done
+run 0 "20 added" "" vit-search build doubles -o doubles.index --model digits.safetensors
+run 0 "*" "" vit-search doubles.index --look-alikes 1 --csv
+check "the same picture twice has the cosine 1" test "$(grep -c ',1$' out)" -eq 10
+check "and no cosine is above it" fails grep -q ',1[.]0*[1-9]' out
 run 2 "" "the query is empty" vit-search i ""
 run 2 "" "the query is empty" vit-search i "  "
 VIT_CPU=scalar vit-search i photos/p0003.png --top 50 --threads 1 >scalar

@@ -134,6 +134,7 @@ static void choose(vit_hit *hits, size_t *count, size_t most, const pass *p) {
         least = *count > 0 ? (double)hits[0].score - 2 * bound : 0;
     }
     qsort(hits, *count, sizeof *hits, compare_hits);
+    for (size_t i = 0; i < *count; i++) hits[i].score = fminf(hits[i].score, 1);
 }
 
 vit_status vit_index_find(vit_hit *hits, size_t *count, const vit_index *index,
@@ -178,6 +179,16 @@ typedef struct pairing {
     bool failed;
 } pairing;
 
+/* The cosine of two rows: lengths are 1 but for rounding, and equal rows have 1. */
+static double cosine(const pairing *p, const vit_index_block *a, size_t i, const vit_index_block *b,
+                     size_t k, int32_t sum) {
+    const size_t stride = p->index->stride;
+    const double score = (double)sum * (double)a->entries[i].scale * (double)b->entries[k].scale;
+    if (score < 1 - 1e-6) return score;
+    return memcmp(a->vectors + i * stride, b->vectors + k * stride, stride) == 0 ? 1
+                                                                                 : fmin(score, 1);
+}
+
 /* Pairs of one row with all later ones in a block. */
 static void pair_row(pairing *p, size_t block, size_t i, const vit_index_block *b, int thread) {
     const vit_index_block *a = &p->index->blocks[block];
@@ -187,8 +198,7 @@ static void pair_row(pairing *p, size_t block, size_t i, const vit_index_block *
     for (size_t k = 0; k < p->index->stride; k++) query[k] = (int16_t)vector[k];
     p->dots(sums, b->vectors, p->index->stride, b->rows, query, p->index->stride);
     for (size_t k = a == b ? i + 1 : 0; k < b->rows; k++) {
-        const double score =
-            (double)sums[k] * (double)a->entries[i].scale * (double)b->entries[k].scale;
+        const double score = cosine(p, a, i, b, k, sums[k]);
         if (score < p->least || p->index->gone[b->first + k]) continue;
         if (p->counts[block] >= MOST_PAIRS || !VIT_MAKE_ROOM(p->found[block], p->counts[block],
                                                              p->capacities[block], "pairs", NULL)) {
