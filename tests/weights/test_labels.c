@@ -88,6 +88,29 @@ static void test_files(void **state) {
     refused("[\"x\"", VIT_ERROR_FORMAT, "line 1", "names");
 }
 
+/* Lists as Markdown, YAML, CSV, Python and ImageNet's archives have them are no names alone. */
+static void test_marked_lists(void **state) {
+    save_model(3);
+    named("a", "0. tench\n1. goldfish\n2. shark\n", "goldfish");
+    named("a", "1) tench\n2) goldfish\n3) shark\n", "goldfish");
+    named("a", " tench\n goldfish \n shark\n", "goldfish");
+    named("a", "1.5 V\n2.5 V\n3.5 V\n", "2.5 V");
+    named("a", "level 0\nlevel 1\nlevel 2\n", "level 1");
+    named("a", "Acura RL 2012\nAudi R8 2013\nBMW M3 2014\n", "Audi R8 2013");
+    named("a", "tench, Tinca\ngoldfish, Carassius\nshark, white\n", "goldfish, Carassius");
+    named("a", "Pepper,_bell\nPepper,_hot\nTomato,_red\n", "Pepper,_hot");
+    named("a", "- x\ny\nz\n", "y");
+    refused("- x\n- y\n- z\n", VIT_ERROR_FORMAT, "line 1 is \"- x\": signs of a list", "3 names");
+    refused("\"x\",\n\"y\",\n\"z\"\n", VIT_ERROR_FORMAT, "quotes stand around", "alone");
+    refused("'x'\n'y'\n'z'\n", VIT_ERROR_FORMAT, "quotes stand around", "alone");
+    refused("n01440764 x\nn01443537 y\nn01484850 z\n", VIT_ERROR_FORMAT, "WordNet", "alone");
+    refused("name,id\nx,0\ny,1\n", VIT_ERROR_FORMAT, "a row of a table", "alone");
+    refused("id;name\n0;x\n1;y\n", VIT_ERROR_FORMAT, "a row of a table", "alone");
+    refused("x 0\ny 1\nz 2\n", VIT_ERROR_FORMAT, "numbers stand behind", "alone");
+    refused("names:\n  0: x\n  1: y\n", VIT_ERROR_FORMAT, "a key stands before", "alone");
+    refused("# names\nx\ny\n", VIT_ERROR_FORMAT, "a comment stands before", "alone");
+}
+
 static void test_no_file(void **state) {
     vit_model *model;
     vit_error error;
@@ -189,8 +212,8 @@ static void test_imagenet(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_DIRECTORY(test_files),        IN_DIRECTORY(test_no_file),      IN_DIRECTORY(test_timm),
-        IN_DIRECTORY(test_hugging_face), cmocka_unit_test(test_imagenet),
+        IN_DIRECTORY(test_files), IN_DIRECTORY(test_marked_lists), IN_DIRECTORY(test_no_file),
+        IN_DIRECTORY(test_timm),  IN_DIRECTORY(test_hugging_face), cmocka_unit_test(test_imagenet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,13 +122,26 @@ vit_status vit_label_list_lines(vit_label_list *out, char *text, size_t size, co
     return status == VIT_OK ? check_names(out, path, error) : status;
 }
 
+/* Takes away the space around names. */
+static void trim_names(vit_label_list *n) {
+    for (size_t i = 0; i < n->count; i++) {
+        char *name = n->labels[i] + strspn(n->labels[i], " ");
+        size_t length = strlen(name);
+        while (length > 0 && name[length - 1] == ' ') length--;
+        name[length] = '\0';
+        n->labels[i] = name;
+    }
+}
+
 /* ---- numbers before names ---- */
 
-/* The name behind a number, "0 cat", "0: cat", "0,cat"; NULL: there is no number, or nothing behind
- * it. */
+/* The name behind a number, "0 cat", "0: cat", "0,cat", "0. cat"; NULL: there is no number, or
+ * nothing behind it. */
 static char *behind_number(char *line, uint64_t *number) {
     char digits[20];
-    const size_t length = strspn(line, "0123456789"), space = strspn(line + length, " \t,:;");
+    const size_t length = strspn(line, "0123456789");
+    const bool is_item = length > 0 && strchr(".)", line[length]) && line[length + 1] == ' ';
+    const size_t space = is_item ? 2 : strspn(line + length, " \t,:;");
     if (length == 0 || length >= sizeof digits || space == 0 || line[length + space] == '\0')
         return NULL;
     memcpy(digits, line, length);
@@ -178,13 +191,81 @@ static vit_status order_by_numbers(vit_label_list *n, const char *path, vit_erro
     return status;
 }
 
+/* ---- lists with signs of their own ---- */
+
+static bool is_item(const char *line) {
+    return *line && strchr("-*+", *line) && line[1] == ' ';
+}
+
+static bool is_quoted(const char *line) {
+    const size_t length = strlen(line), end = length - (length > 0 && line[length - 1] == ',');
+    return end > 1 && strchr("\"'`", *line) && line[end - 1] == *line;
+}
+
+static bool has_synset(const char *line) {
+    return *line == 'n' && strspn(line + 1, "0123456789") == 8 && strchr(" \t", line[9]) && line[9];
+}
+
+static bool is_row(const char *line) {
+    const char *comma = strpbrk(line, ",;");
+    return comma && comma > line && comma[1] && comma[1] != ' ' && comma[1] != '_';
+}
+
+/* The place of the number behind a name; 0: there is none. */
+static size_t number_at(const char *line) {
+    size_t end = strlen(line);
+    while (end > 0 && line[end - 1] >= '0' && line[end - 1] <= '9') end--;
+    return line[end] && end > 1 && strchr(" \t,:;=", line[end - 1]) ? end : 0;
+}
+
+/* Whether the lines are counted behind their names, which differ without that: "cat 0", "dog 1". */
+static bool are_counted(const vit_label_list *n) {
+    uint64_t first = 0, number;
+    for (size_t i = 0; i < n->count; i++) {
+        const char *line = n->labels[i];
+        const size_t at = number_at(line);
+        if (at == 0 || !vit_parse_u64(line + at, &number)) return false;
+        if (i == 0) first = number;
+        if (first > 1 || number != first + i) return false;
+        if (i > 0 && strncmp(n->labels[i - 1], line, at) == 0) return false;
+    }
+    return n->count > 1;
+}
+
+/* Why lines are not names alone; NULL: they are. */
+static const char *why_marked(const vit_label_list *n) {
+    static const struct {
+        bool (*has)(const char *line);
+        const char *why;
+    } marks[] = {{is_item, "signs of a list stand before"},
+                 {is_quoted, "quotes stand around"},
+                 {has_synset, "WordNet's numbers stand before"},
+                 {is_row, "each line is a row of a table, in place of"}};
+    if (n->labels[0][0] == '#') return "a comment stands before";
+    if (n->labels[0][strlen(n->labels[0]) - 1] == ':') return "a key stands before";
+    for (size_t k = 0; k < sizeof marks / sizeof *marks; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < n->count; i++) count += marks[k].has(n->labels[i]);
+        if (count == n->count) return marks[k].why;
+    }
+    return are_counted(n) ? "numbers stand behind" : NULL;
+}
+
 /* Names between commas in one line would be one name. */
-static vit_status check_commas(const vit_label_list *n, const char *path, vit_error *error) {
-    if (n->count != 1 || !strpbrk(n->labels[0], ",;")) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_FORMAT,
-                    "%s: has one line, \"%.80s\": expected one name a line; write [\"...\"] if it "
-                    "is one name",
-                    path, n->labels[0]);
+static vit_status check_marks(const vit_label_list *n, const char *path, vit_error *error) {
+    if (n->count == 0) return VIT_OK;
+    const char *why = why_marked(n);
+    if (n->count == 1 && strpbrk(n->labels[0], ",;"))
+        return vit_fail(error, VIT_ERROR_FORMAT,
+                        "%s: has one line, \"%.80s\": expected one name a line; write [\"...\"] if "
+                        "it is one name",
+                        path, n->labels[0]);
+    if (!why) return VIT_OK;
+    return vit_fail(
+        error, VIT_ERROR_FORMAT,
+        "%s: line 1 is \"%.80s\": %s the %zu names: expected a name alone in each line; "
+        "write [\"...\", ...] if these are the names",
+        path, n->labels[0], why, n->count);
 }
 
 /* ---- a file ---- */
@@ -202,9 +283,10 @@ static vit_status read_file(vit_label_list *out, bool are_names, read_function *
     const bool is_json = first == '[' || first == '{';
     status =
         is_json ? read_json(out, text, size, path, error) : cut_lines(out, text, size, path, error);
+    if (status == VIT_OK && !is_json && are_names) trim_names(out);
     if (status == VIT_OK && !is_json && are_names) status = order_by_numbers(out, path, error);
     if (status == VIT_OK && !is_json) status = check_names(out, path, error);
-    if (status == VIT_OK && !is_json && are_names) status = check_commas(out, path, error);
+    if (status == VIT_OK && !is_json && are_names) status = check_marks(out, path, error);
     vit_free(bytes.data);
     return status;
 }

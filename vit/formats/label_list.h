@@ -16,9 +16,10 @@ bool vit_is_class_name(const char *text);
 
 /* The names in a file: one a line, or JSON: ["cat", "dog"] or {"0": "cat", "1": "dog"}, which may
  * be the value of "id2label", "label_names" or "labels". If each line is a number and a name, "0
- * cat" or "0,cat", and the numbers are those from 0 or 1 on, they are the order. Empty lines may
- * stand at the end. Errors: FORMAT, also for UTF-16 and Latin-1, for other numbers in front of
- * names, and for names between commas in one line; IO, MEMORY. */
+ * cat", "0. cat" or "0,cat", and the numbers are those from 0 or 1 on, they are the order. Space
+ * around names is none of them; empty lines may stand at the end. Errors: FORMAT, also for UTF-16
+ * and Latin-1, for other numbers in front of names, for names between commas in one line, and for
+ * lists of Markdown, YAML, CSV or quoted names; IO, MEMORY. */
 vit_status vit_label_list_read(vit_label_list *out, const char *path, vit_error *error);
 
 /* The same of a regular file alone, whose name somebody else has written (vit_read_regular). */
