@@ -330,6 +330,7 @@ static void test_nearest(void **state) {
         {"lt", "lr"},
         {"--frobnicate", NULL},
         {"xy", NULL},
+        {"gps", NULL},
         {"", NULL},
         {"q", NULL},
         {"--jsno", "--json"},

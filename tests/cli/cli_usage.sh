@@ -29,6 +29,17 @@ run 2 "" "did you mean --set label_smoothing=0.2" vit-train --data digits --labe
 run 2 "" "it is an option of vit-explain" vit-train --data digits --method lens
 run 2 "" "did you mean --confusion of vit-evaluate?" vit-train --data digits --confuson
 run 2 "" "an option: --seed=1" vit-train --data digits --set seed=1
+for pair in time:minutes workers:threads val-split:val pretrained:init output-dir:out; do
+    run 2 "" "did you mean --${pair#*:}?" vit-train --data digits "--${pair%:*}" 1
+done
+run 2 "" "all runs on the processor" vit-train --data digits --device cpu
+run 2 "" "did you mean --abstain-below?" vit-classify --confidence .5
+run 2 "" "did you mean --layout?" vit-convert --format onnx
+run 2 "" "did you mean --host?" vit-serve --bind 0.0.0.0
+run 2 "" 'did you mean "positions"?' vit-train --data digits --set pos=sincos
+run 2 "" 'did you mean "activation"?' vit-train --data digits --set act=gelu
+run 2 "" "unknown option --dropout" vit-train --data digits --dropout 0.1
+check "nothing far-fetched is proposed" fails grep -q "did you mean" err
 run 2 "" 'did you mean the key "rms_norm"' vit-train --data digits --set norm=rms
 run 2 "" 'did you mean the key "rms_norm"' vit-train --data digits --set norm=RMSNorm
 # The names come from the tables.

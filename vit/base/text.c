@@ -339,7 +339,7 @@ const char *vit_nearest(const char *word, const char *const *names, size_t count
     size_t length = strlen(word);
     if (length > WORD_MAX) return NULL;
     const char *nearest = NULL;
-    size_t best = length / 3 + 1;
+    size_t best = (length + 1) / 3;
     for (size_t i = 0; i < count; i++) {
         size_t longer = strlen(names[i]);
         if (longer > WORD_MAX) continue;

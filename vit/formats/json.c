@@ -83,6 +83,14 @@ static const char *const other_names[][2] = {
     {"global_pool", "pool"},
     {"reg_tokens", "registers"},
     {"num_register_tokens", "registers"},
+    {"act", "activation"},
+    {"act_layer", "activation"},
+    {"norm_layer", "norm"},
+    {"pooling", "pool"},
+    {"pos", "positions"},
+    {"pos_embed", "positions"},
+    {"position_embedding", "positions"},
+    {"accumulation_steps", "accumulate"},
 };
 
 static const char *find_key(const char *key, const char *const *keys, size_t count) {

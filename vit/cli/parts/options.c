@@ -221,6 +221,54 @@ static void add_key(vit_string *t, const parser *p, const char *key, const char 
                    value && *value != '\0' && *value != '-' ? value : "VALUE");
 }
 
+/* What other programs call an option of ours. */
+static const char *const other_names[][2] = {
+    {"time", "minutes"},
+    {"max-time", "minutes"},
+    {"duration", "minutes"},
+    {"confidence", "abstain-below"},
+    {"min-confidence", "abstain-below"},
+    {"threshold", "abstain-below"},
+    {"workers", "threads"},
+    {"num-workers", "threads"},
+    {"num-threads", "threads"},
+    {"jobs", "threads"},
+    {"val-split", "val"},
+    {"validation-split", "val"},
+    {"pretrained", "init"},
+    {"weights", "init"},
+    {"weights", "model"},
+    {"checkpoint", "model"},
+    {"dataset", "data"},
+    {"data-dir", "data"},
+    {"root", "data"},
+    {"output-dir", "out"},
+    {"save", "out"},
+    {"to", "layout"},
+    {"format", "layout"},
+    {"k", "top"},
+    {"bind", "host"},
+    {"address", "host"},
+    {"listen", "host"},
+    {"heatmap", "out"},
+};
+
+/* The option among names that the word means elsewhere; NULL: none. */
+static const char *known_option(const char *word, const char *const *names, size_t count) {
+    for (size_t i = 0; i < VIT_COUNT(other_names); i++)
+        for (size_t k = 0; k < count && strcmp(word, other_names[i][0]) == 0; k++)
+            if (strcmp(names[k], other_names[i][1]) == 0) return names[k];
+    return NULL;
+}
+
+/* Whether it chooses a processor. */
+static bool is_device(const char *word) {
+    static const char *const words[] = {"device", "gpu", "gpus", "cuda", "mps", "cpu"};
+    for (size_t i = 0; i < VIT_COUNT(words); i++)
+        if (strcmp(word, words[i]) == 0) return true;
+    return false;
+}
+
 /* Adds what an unknown option probably means: a key of presets, another program's option of that
  * name, an own one that is spelled nearly so, or such a key or option of others. */
 static void add_meant(vit_string *t, const parser *p, const char *word, const char *value) {
@@ -234,6 +282,11 @@ static void add_meant(vit_string *t, const parser *p, const char *word, const ch
         if (*c == '-') *c = '_';
     const char *key = p->command->key ? p->command->key(under, false) : NULL;
     const char *own = vit_json_known_key(under, names, count);
+    if (is_device(word)) {
+        vit_string_add(t, "; there is nothing to choose: all runs on the processor");
+        return;
+    }
+    if (!key && !own) own = known_option(word, names, count);
     if (!key && !own && add_owners(t, word, "; it is an option of ")) return;
     if (!key && !own) own = vit_nearest(word, names, count);
     if (!key && !own && p->command->key) key = p->command->key(under, true);
