@@ -41,12 +41,20 @@ with Server("--model", model, *options) as s:
     got = s.json("POST", "/predictions/m", data)[1]
     check("a set and a p-value", {k: got.get(k) for k in ("set", "p_value", "unknown")} ==
           {k: alone[k] for k in ("set", "p_value", "unknown")} and "p_value" in got, got)
+    got = s.json("POST", "/models/m", data)[1]
+    check("for Hugging Face's clients, too", {k: got[0].get(k) for k in ("set", "p_value",
+          "unknown")} == {k: alone[k] for k in ("set", "p_value", "unknown")} and
+          set(got[1]) == {"label", "score"}, got)
     name = 'vit_drift_martingale{model="m"}'
     check("the gauge begins near 1", .5 < float(s.metrics()[name]) < 2, s.metrics())
     for i in range(150):
         s.ask("POST", "/predictions/m", noise(i))
     check("pictures of noise are found", float(s.metrics()[name]) >= 100, s.metrics()[name])
     check("and told once", s.said().count("pictures differ from those") == 1, s.said())
+with Server("--model", model, "--abstain-below", "1") as s:
+    for path in ("/models/m", "/models/m?function_to_apply=none", "/models/m?top_k=1"):
+        got = s.json("POST", path, data)[1]
+        check("abstains: " + path, got[0].get("abstains") is True and got[0]["label"] == "3", got)
 with Server("--model", model) as s:
     got = s.json("POST", "/predictions/m", data)[1]
     check("not without the options", "set" not in got and "p_value" not in got, got)

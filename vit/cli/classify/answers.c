@@ -160,6 +160,21 @@ static bool close_object(const vit_command *command, vit_json_out *json, const v
     return vit_print_json(command, json);
 }
 
+void vit_answer_add_reliance(vit_json_out *json, const vit_answered *a) {
+    if (a->thresholds) vit_json_bool(json, "abstains", abstains(a));
+    if (a->unknown) {
+        vit_json_number(json, "p_value", a->unknown->p_value);
+        vit_json_bool(json, "unknown", a->unknown->unknown);
+    }
+    if (a->coverage > 0) {
+        vit_json_number(json, "coverage", a->coverage);
+        vit_json_open(json, "set", '[');
+        for (size_t i = 0; i < a->set_count; i++)
+            vit_json_text(json, NULL, vit_model_label(a->model, a->set[i]));
+        vit_json_close(json, ']');
+    }
+}
+
 void vit_answer_add_json(vit_json_out *json, const vit_answered *a) {
     open_object(json, a);
     if (!a->failure) {
@@ -175,18 +190,7 @@ void vit_answer_add_json(vit_json_out *json, const vit_answered *a) {
         vit_json_close(json, ']');
         if (vit_model_describe(a->model).threshold > 0)
             vit_json_bool(json, "below_threshold", is_below_threshold(a));
-        if (a->thresholds) vit_json_bool(json, "abstains", abstains(a));
-        if (a->unknown) {
-            vit_json_number(json, "p_value", a->unknown->p_value);
-            vit_json_bool(json, "unknown", a->unknown->unknown);
-        }
-        if (a->coverage > 0) {
-            vit_json_number(json, "coverage", a->coverage);
-            vit_json_open(json, "set", '[');
-            for (size_t i = 0; i < a->set_count; i++)
-                vit_json_text(json, NULL, vit_model_label(a->model, a->set[i]));
-            vit_json_close(json, ']');
-        }
+        vit_answer_add_reliance(json, a);
         if (a->warning) vit_json_text(json, "warning", a->warning);
         if (a->logits) vit_json_g9s(json, "logits", a->logits, a->classes);
         if (a->to) vit_json_text(json, "to", a->to);

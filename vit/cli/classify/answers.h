@@ -44,6 +44,10 @@ bool vit_answer_text(const vit_command *command, const vit_answered *answer, boo
 bool vit_answer_json(const vit_command *command, const vit_answered *answer);
 void vit_answer_add_json(vit_json_out *json, const vit_answered *answer);
 
+/* Adds what the calibration and the thresholds say: "abstains", "p_value" and "unknown", "coverage"
+ * and "set", if they were asked for. */
+void vit_answer_add_reliance(vit_json_out *json, const vit_answered *answer);
+
 /* Adds the member "neighbours": [{"picture", "file", "label", "cosine"}, ...]. */
 void vit_answer_add_neighbours(vit_json_out *json, const vit_few_shot *among,
                                const vit_few_shot_neighbour *neighbours, size_t count);

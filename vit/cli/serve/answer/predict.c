@@ -210,6 +210,23 @@ void serve_v1_predict(serve_request *request, serve_reply *reply) {
 
 /* ---- Hugging Face ---- */
 
+/* Adds what the model's calibration says to the likeliest class of picture i. */
+static void add_reliance(vit_json_out *json, serve_answers *a, size_t i) {
+    const vit_coverage *c = &a->model->reliance.coverage;
+    vit_unknown unknown;
+    vit_error failed = {0};
+    if (!c->thresholds && !c->rule && !c->unknown) return;
+    vit_answered answered = {.model = a->model->model,
+                             .probabilities = a->probabilities,
+                             .best = a->best,
+                             .top = rank(a, i, 1, VIT_SCORING_COUNT)};
+    rely(&answered, a, i, &unknown, &failed);
+    if (failed.status != VIT_OK)
+        vit_json_text(json, "error", failed.message);
+    else
+        vit_answer_add_reliance(json, &answered);
+}
+
 /* The list of classes of picture i, or {"error": ...} if it failed. */
 static void add_scores(vit_json_out *json, serve_answers *a, size_t i, const char *name,
                        const answer_form *form) {
@@ -220,10 +237,12 @@ static void add_scores(vit_json_out *json, serve_answers *a, size_t i, const cha
         vit_json_close(json, '}');
         return;
     }
-    const size_t count = rank(a, i, form->top, form->scoring);
     vit_json_open(json, NULL, '[');
+    vit_json_open(json, NULL, '{');
+    add_reliance(json, a, i);
+    const size_t count = rank(a, i, form->top, form->scoring);
     for (size_t k = 0; k < count; k++) {
-        vit_json_open(json, NULL, '{');
+        if (k > 0) vit_json_open(json, NULL, '{');
         vit_json_text(json, "label", vit_model_label(a->model->model, a->best[k]));
         vit_json_float(json, "score", a->probabilities[a->best[k]]);
         vit_json_close(json, '}');
