@@ -273,14 +273,12 @@ static void check_threads(const vit_command *command, const void *settings) {
 
 /* Which guests this vit was built with, and without. */
 static void print_guests(void) {
-    size_t missing = 0;
-    printf("guests:");
+    size_t count[2] = {0};
+    for (const vit_guest *g = vit_guests; g->name; g++) count[g->built]++;
+    printf("guests:%s", count[true] > 0 ? "" : " none");
     for (const vit_guest *g = vit_guests; g->name; g++)
-        if (g->built)
-            printf(" %s", g->name);
-        else
-            missing++;
-    printf("%s", missing > 0 ? "; without" : "");
+        if (g->built) printf(" %s", g->name);
+    printf("%s", count[false] > 0 ? "; without:" : "");
     for (const vit_guest *g = vit_guests; g->name; g++)
         if (!g->built) printf(" %s", g->name);
     printf("\n");
