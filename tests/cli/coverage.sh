@@ -47,6 +47,13 @@ run 1 "" "at least 9999 calibration pictures" \
     vit-classify --model m.safetensors --unknown 0.0001 "$picture"
 run 0 " % of these classes' pictures look as unusual (p = 0." "" \
     vit-classify --model m.safetensors --unknown 0.05 "$picture"
+mkdir -p lessons/a lessons/b
+for i in 1 2 3 4 5 6; do
+    cp "$fixtures/image_exif_$i.png" lessons/a && cp "$fixtures/image_exif_$i.jpg" lessons/b
+done
+run 0 "*" "calibrated by 12 pictures" \
+    vit-train --data lessons --init m.safetensors --head ridge --calibrate --out head.safetensors
+check "a few-shot head compares with its pictures" grep -aq '"chosen": "knn"' head.calibration
 run 2 "" "is below 1" vit-classify --unknown 1 "$picture"
 run 2 "" "is for --calibrate" vit-evaluate --model m.safetensors --data digits --training digits
 run 0 "false alarms of 5 %" "says nothing of others" \

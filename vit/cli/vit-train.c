@@ -318,7 +318,7 @@ static int calibrate(const settings *s, const char *out) {
                                            .cpu = vit_chosen_cpu()};
     const bool asked = s->calibrate && s->status == VIT_OK && !s->find_lr;
     if (!asked || vit_cluster_rank(s->cluster) > 0) return VIT_EXIT_OK;
-    return vit_coverages ? vit_coverages->calibrate_trained(&command, out, &pictures) : VIT_EXIT_OK;
+    return vit_coverages ? vit_coverages->calibrate_trained(&command, out, &pictures, false) : VIT_EXIT_OK;
 }
 
 /* *outcome: what the training has reached. */

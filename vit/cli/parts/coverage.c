@@ -314,7 +314,7 @@ static vit_status calibrate(const vit_command *command, const vit_coverage_choic
 }
 
 static int calibrate_trained(const vit_command *command, const char *out,
-                             const vit_evaluate_options *pictures) {
+                             const vit_evaluate_options *pictures, bool are_lessons) {
     static const vit_coverage_choice beside;
     vit_model *model = NULL;
     vit_calibration *made = NULL;
@@ -323,6 +323,8 @@ static int calibrate_trained(const vit_command *command, const char *out,
     vit_status status = vit_find_calibration(&path, &beside, out, &error);
     if (status == VIT_OK) status = vit_model_load(&model, out, &error);
     if (status == VIT_OK) status = vit_calibration_new(&made, model, pictures, &error);
+    if (status == VIT_OK && are_lessons)
+        status = vit_calibration_compare(made, model, pictures, pictures, NULL, &error);
     if (status == VIT_OK) status = vit_calibration_save(made, path, &error);
     if (status == VIT_OK) {
         const vit_calibration_info info = vit_calibration_describe(made);

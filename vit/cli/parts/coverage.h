@@ -113,9 +113,10 @@ typedef struct vit_coverage_guest {
                             const vit_evaluate_options *outliers, bool json, bool *printed,
                             vit_error *error);
     /* Calibrates the model that a training has written at `out` by these pictures, into the file
-     * beside it, and says so. Returns the exit status. */
+     * beside it, and says so. are_lessons: those that a few-shot head was computed from, with
+     * which --unknown compares, too. Returns the exit status. */
     int (*calibrate_trained)(const vit_command *command, const char *out,
-                             const vit_evaluate_options *pictures);
+                             const vit_evaluate_options *pictures, bool are_lessons);
     /* Whether a picture is unknown, where coverage->unknown is set. */
     vit_status (*test)(const vit_coverage *coverage, const vit_model *model, const float *logits,
                        const float *features, vit_unknown *out, vit_error *error);

@@ -69,7 +69,7 @@ static int train_head(const vit_command *command, const vit_train_settings *s) {
                                            .cpu = vit_chosen_cpu()};
     int exit_status = out ? vit_few_shot_make(command, &call) : VIT_EXIT_FAILED;
     if (exit_status == VIT_EXIT_OK && s->calibrate && vit_coverages)
-        exit_status = vit_coverages->calibrate_trained(command, out, &pictures);
+        exit_status = vit_coverages->calibrate_trained(command, out, &pictures, true);
     vit_free(init);
     vit_free(out);
     return exit_status;
