@@ -2,6 +2,7 @@
 #include "tests/support/check.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
+#include "vit/base/text.h"
 #include "vit/formats/json.h"
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +18,21 @@ json_t *read_json(const char *path) {
         fail_msg("%s", error.message);
     vit_free(bytes.data);
     return object;
+}
+
+void fixture_each_network(void (*call)(const char *name)) {
+    static const char ending[] = ".safetensors";
+    char **names, name[64];
+    size_t count;
+    assert_int_equal(vit_list_directory(&names, &count, "tests/fixtures/networks", NULL), VIT_OK);
+    assert_true(count > 0);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(vit_has_ending(names[i], ending) && strlen(names[i]) < sizeof name);
+        snprintf(name, sizeof name, "%.*s", (int)(strlen(names[i]) - strlen(ending)), names[i]);
+        print_message("%s\n", name);
+        call(name);
+    }
+    vit_free(names);
 }
 
 const vit_tensor *fixture_tensor(const vit_tensors *file, const char *group, const char *name) {

@@ -91,15 +91,17 @@ static void take_steps(const fixture *f, vit_trainer *t) {
     vit_free(norms);
 }
 
-/* Every tensor within 1e-5 of its largest weight. */
+/* Every tensor within 1e-5 of its largest weight; a key's bias, whose gradient is 0 but for
+ * rounding, within 2e-5. */
 static void compare_weights(const fixture *f, const vit_table *table, const char *group,
                             const float *values) {
     for (size_t i = 0; i < table->count; i++) {
         const vit_parameter *p = &table->rows[i];
         float *after = fixture_floats(f->file, group, p->name);
         const double difference = check_difference(values + p->offset, after, p->count);
-        if (!(difference <= 1e-5)) print_error("%s%s: %g\n", group, p->name, difference);
-        assert_true(difference <= 1e-5);
+        const double bound = strcmp(p->name, "attn_pool.kv.bias") == 0 ? 2e-5 : 1e-5;
+        if (!(difference <= bound)) print_error("%s%s: %g\n", group, p->name, difference);
+        assert_true(difference <= bound);
         vit_free(after);
     }
 }
@@ -122,20 +124,13 @@ static void ten_steps(const char *name, const vit_kernels *kernels, int threads)
     vit_tensors_close(f.file);
 }
 
+static void compare_trainings(const char *name) {
+    ten_steps(name, vit_kernels_choose(VIT_CPU_AVX512), 2);
+    ten_steps(name, vit_kernels_scalar(), 1);
+}
+
 static void ten_steps_match_pytorch(void **unused) {
-    static const char all[] = "muon muon_cct lecture_grey lecture_colour timm_grey timm_colour "
-                              "timm_odd timm_one post_sinusoidal post_mean mean_sincos2d "
-                              "class_sincos2d cct cct_one conv_class conv_mean drop_path "
-                              "no_positions drop_path_post rope_mixed eva norms_inside relative "
-                              "relative_shared rms rms_pixels res_post res_post_mean parallel "
-                              "parallel_max relative_made prr prr_mean map_plain prefix_mean "
-                              "tanh multi_label rope_class ";
-    char name[32];
-    int length;
-    for (const char *at = all; sscanf(at, "%31s%n", name, &length) == 1; at += length) {
-        ten_steps(name, vit_kernels_choose(VIT_CPU_AVX512), 2);
-        ten_steps(name, vit_kernels_scalar(), 1);
-    }
+    fixture_each_network(compare_trainings);
 }
 
 /* ---- the same bytes ---- */
