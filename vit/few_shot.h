@@ -243,7 +243,7 @@ VIT_API vit_status vit_few_shot_find(size_t *index, const vit_few_shot *few_shot
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* A training picture that is similar to another one. */
+/* One of a picture's k nearest neighbours (k-NN) among the training pictures. */
 typedef struct vit_few_shot_neighbour {
     size_t index;  /* for vit_few_shot_at */
     double cosine; /* of the angle between their features */
