@@ -161,7 +161,7 @@ static void compare_gradients(const char *name) {
 }
 
 static void test_pytorch(void **state) {
-    fixture_each_network(compare_gradients);
+    fixture_each("tests/fixtures/networks", compare_gradients);
 }
 
 /* With label smoothing: loss and norm of the gradient in the first step of the stored training,
@@ -188,7 +188,7 @@ static void compare_smoothed(const char *name) {
 }
 
 static void test_pytorch_smoothing(void **state) {
-    fixture_each_network(compare_smoothed);
+    fixture_each("tests/fixtures/networks", compare_smoothed);
 }
 
 /* ---- the same bytes ---- */

@@ -2,7 +2,6 @@
 #include "tests/support/check.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
-#include "vit/base/text.h"
 #include "vit/formats/json.h"
 #include <math.h>
 #include <stdio.h>
@@ -20,15 +19,15 @@ json_t *read_json(const char *path) {
     return object;
 }
 
-void fixture_each_network(void (*call)(const char *name)) {
-    static const char ending[] = ".safetensors";
+void fixture_each(const char *directory, void (*call)(const char *name)) {
     char **names, name[64];
     size_t count;
-    assert_int_equal(vit_list_directory(&names, &count, "tests/fixtures/networks", NULL), VIT_OK);
+    assert_int_equal(vit_list_directory(&names, &count, directory, NULL), VIT_OK);
     assert_true(count > 0);
     for (size_t i = 0; i < count; i++) {
-        assert_true(vit_has_ending(names[i], ending) && strlen(names[i]) < sizeof name);
-        snprintf(name, sizeof name, "%.*s", (int)(strlen(names[i]) - strlen(ending)), names[i]);
+        const size_t length = strcspn(names[i], ".");
+        assert_true(length < sizeof name);
+        snprintf(name, sizeof name, "%.*s", (int)length, names[i]);
         print_message("%s\n", name);
         call(name);
     }

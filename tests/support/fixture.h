@@ -10,9 +10,9 @@
 /* Reads a JSON file; freed by json_decref. The test fails if it cannot be read. */
 json_t *read_json(const char *path);
 
-/* Calls with the name of each network of tests/fixtures/networks, and prints it. The test fails if
- * there is none. */
-void fixture_each_network(void (*call)(const char *name));
+/* Calls with each name in the directory, without its ending, and prints it. The test fails if there
+ * is none. */
+void fixture_each(const char *directory, void (*call)(const char *name));
 
 /* The tensor GROUP NAME of a file, and its numbers, freed by free; the test fails if it is missing.
  */

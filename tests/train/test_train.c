@@ -130,7 +130,7 @@ static void compare_trainings(const char *name) {
 }
 
 static void ten_steps_match_pytorch(void **unused) {
-    fixture_each_network(compare_trainings);
+    fixture_each("tests/fixtures/networks", compare_trainings);
 }
 
 /* ---- the same bytes ---- */
