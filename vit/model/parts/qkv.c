@@ -1,5 +1,6 @@
 #include "vit/model/parts/qkv.h"
 #include "vit/model/parts/rope.h"
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -164,6 +165,7 @@ static void first_backward(const vit_block_call *c, float *dx, const vit_linear_
 /* The queries, or the keys, of one row of [R][3][A]: [heads][d], each head normed by itself. A
  * block with qk norm computes every token, see vit_block_outputs. */
 static vit_parts_shape heads_shape(const vit_block_call *c) {
+    assert(!vit_first_only(c));
     const size_t row = 3 * vit_config_attention_dim(c->config);
     return (vit_parts_shape){vit_rows_in(c), c->config->heads, row, row};
 }
