@@ -56,6 +56,14 @@ run 0 "*" "calibrated by 12 pictures" \
 check "a few-shot head compares with its pictures" grep -aq '"chosen": "knn"' head.calibration
 run 2 "" "is below 1" vit-classify --unknown 1 "$picture"
 run 2 "" "is for --calibrate" vit-evaluate --model m.safetensors --data digits --training digits
+run 2 "" "--calibration FILE is for" \
+    vit-evaluate --model m.safetensors --data digits --calibration m.calibration
+for option in "--near-duplicates n.csv" "--predictions p.csv" "--coverage 0.9" "--knn 5"; do
+    run 2 "" "${option%% *} has no meaning with --calibrate" \
+        vit-evaluate --model m.safetensors --calibrate digits $option
+    run 2 "" "${option%% *} has no meaning with --unknown" \
+        vit-evaluate --model m.safetensors --data digits --unknown 0.05 $option
+done
 run 0 "false alarms of 5 %" "says nothing of others" \
     vit-evaluate --model m.safetensors --data digits --unknown 0.05
 vit-train --data digits --steps 61 --batch 64 --out other.safetensors >/dev/null 2>&1

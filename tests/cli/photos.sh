@@ -157,5 +157,8 @@ check "two classes of a picture" refuses 1 "under BRANCH" \
 check "trained by tags under a branch" writes "tags of the pictures under Animals" \
     vit-train --data library --labels-from tags --under 'Animals|' $train
 check "its classes" writes "Cat, Dog" vit-info t
+check "a few-shot head of tags" vit-train --data library --labels-from tags --under Animals/ \
+    --init t --head ridge --out head
+check "its classes, too" writes "Cat, Dog" vit-info head
 check "several classes" vit-train --data library --labels-from tags --multi-label $train
 check "every level is a class" writes "Animals, Animals/Cat, Animals/Dog, Places" vit-info t

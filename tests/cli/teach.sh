@@ -125,6 +125,8 @@ run 2 "" "31 neighbours, but there are 30 training pictures" \
     vit-evaluate --model "$model" --data kinds --knn 31
 run 2 "" "--predictions" \
     vit-evaluate --model "$model" --data kinds --knn 5 --predictions p.csv
+run 2 "" "--near-duplicates has no meaning with --knn" \
+    vit-evaluate --model "$model" --data kinds --knn 5 --near-duplicates n.csv
 run 0 "test pictures" "*" vit-evaluate --model "$model" --data plain --knn 3
 
 # knn and the class token, by their definition

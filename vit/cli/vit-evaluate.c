@@ -1,7 +1,9 @@
 /* vit-evaluate: measures a model on a data set. */
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/cli/evaluate/confusion.h"
 #include "vit/cli/evaluate/evaluation_page.h"
@@ -26,7 +28,11 @@ typedef struct settings {
     int split; /* vit_split */
     uint64_t batch, threads, knn, folds;
     bool json, confusion, list_unreadable, probe;
+    bool given[64]; /* by row of the options */
 } settings;
+
+/* What the program does in place of measuring the model's answers. */
+enum { CALIBRATES = 1, FINDS_UNKNOWN = 2, MEASURES_FEATURES = 4 };
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to measure"},
@@ -35,7 +41,7 @@ static const vit_option options[] = {
              "published ones (timm, Hugging Face, ...:\n"
              "docs/weights.md); or the name of a model in\n"
              "$VIT_MODELS or beside the program",
-     .required = true},
+     .required = true, .also = VIT_EVERYWHERE},
     VIT_CONFIG_OPTION(settings),
     VIT_EMULATE_OPTION(settings),
     VIT_LABELS_OPTION(settings),
@@ -43,22 +49,24 @@ static const vit_option options[] = {
     VIT_TEMPLATE_OPTION(settings),
     VIT_SIZE_OPTION(settings),
     VIT_EXIF_OPTION(settings),
-    {VIT_OPTION(TEXT, "data", data, "DATA"), .help = VIT_DATA_HELP},
+    {VIT_OPTION(TEXT, "data", data, "DATA"), .help = VIT_DATA_HELP, .also = VIT_EVERYWHERE},
     VIT_CLASS_COLUMN_OPTION(settings, class_column),
     VIT_EXCLUDE_OPTION(settings, exclude),
     {VIT_OPTION(TEXT, "relabel", relabel, "FILE.csv"),
      .help = "give pictures the class in the columns picture and label\n"
-             "of this table (docs/data.md)"},
+             "of this table (docs/data.md)",
+     .also = VIT_EVERYWHERE},
     VIT_TAG_OPTIONS(settings, tags),
     {VIT_OPTION(CHOICE, "split", split, "test|train|val"),
      .help = "which of its pictures (default: test). For a folder\n"
              "without parts, test means those that the training\n"
              "held back, or all if the model was not trained on it",
-     .choices = vit_split_names},
+     .choices = vit_split_names, .also = CALIBRATES | FINDS_UNKNOWN},
     {VIT_FLAG("list-unreadable", list_unreadable),
-     .help = "name every file that is left out, not only three"},
+     .help = "name every file that is left out, not only three",
+     .also = CALIBRATES | FINDS_UNKNOWN},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
-    {VIT_FLAG("json", json), .help = "one JSON object"},
+    {VIT_FLAG("json", json), .help = "one JSON object", .also = VIT_EVERYWHERE},
     {VIT_FLAG("confusion", confusion), .help =
                                            "also the confusion matrix: how often each class was\n"
                                            "taken for each other one"},
@@ -96,30 +104,38 @@ static const vit_option options[] = {
     {VIT_OPTION(TEXT, "calibrate", calibrate, "DATA"),
      .help = "in place of --data: calibrate the model for --coverage\n"
              "with these labelled pictures, which its training has\n"
-             "not seen (docs/reliance.md)"},
+             "not seen (docs/reliance.md)",
+     .also = CALIBRATES},
     {VIT_OPTION(TEXT, "training", training, "DATA"),
      .help = "with --calibrate: the data that it was trained on, for\n"
              "--unknown by features, which are compared with those\n"
-             "of its training part"},
+             "of its training part",
+     .also = CALIBRATES},
     {VIT_OPTION(TEXT, "outliers", outliers, "DATA"),
      .help = "with --calibrate: pictures of no class, by which the\n"
              "score for --unknown is chosen; with --unknown: those\n"
-             "that ought to be unknown"},
+             "that ought to be unknown",
+     .also = CALIBRATES | FINDS_UNKNOWN},
     VIT_COVERAGE_OPTIONS(settings, sets),
     {.kind = VIT_OPTION_GROUP, .help = "Its features, in place of its answers"},
     {VIT_OPTION(COUNT, "knn", knn, "K"),
      .help = "a vote of the K training pictures whose features are\n"
              "most similar, weighted as DINO does (20 is usual)",
-     .min = 1, .max = 10000},
-    {VIT_FLAG("linear-probe", probe), .help = "a logistic regression on the features of the\n"
-                                              "training pictures"},
+     .min = 1, .max = 10000, .also = MEASURES_FEATURES},
+    {VIT_FLAG("linear-probe", probe),
+     .help = "a logistic regression on the features of the\n"
+             "training pictures",
+     .also = MEASURES_FEATURES},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     {VIT_OPTION(COUNT, "batch", batch, "N"),
-     .help = "pictures at a time; changes no figure\n(default: automatic)", .min = 1, .max = 1e6},
+     .help = "pictures at a time; changes no figure\n(default: automatic)", .min = 1, .max = 1e6,
+     .also = CALIBRATES | FINDS_UNKNOWN},
     VIT_PRECISION_OPTION(settings),
     VIT_ARITHMETIC_OPTION(settings),
     VIT_THREADS_OPTION(settings, "changes no figure but the speed\n(default: all processors)"),
 };
+
+static_assert(VIT_COUNT(options) <= VIT_COUNT(((settings *)NULL)->given), "a mark for each option");
 
 static const vit_command command = {
     .name = "vit-evaluate",
@@ -145,6 +161,7 @@ static const vit_command command = {
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .ranks = true,
+    .given = offsetof(settings, given),
 };
 
 /* ---- CSV ---- */
@@ -202,40 +219,23 @@ static vit_status write_logits(const predictions *p, const vit_evaluation *resul
 
 enum { TABLES = 3 };
 
-/* *out = PAGE-ENDING for a page PAGE.html, in place of *out NULL; *owned: freed by vit_free. */
-static vit_status name_beside(const char **out, char **owned, const char *page, const char *ending,
-                              vit_error *error) {
-    vit_string text = {0};
-    if (*out) return VIT_OK;
-    vit_string_add(&text, "%.*s%s", (int)vit_stem_length(page, ".html"), page, ending);
-    if (text.failed) {
-        vit_string_free(&text);
-        return vit_fail_memory(error, "the name of a table", strlen(page));
-    }
-    *out = *owned = text.text;
-    return VIT_OK;
-}
-
 /* Names the tables that come with --report; owned: [TABLES]. */
 static vit_status name_tables(settings *s, char **owned, vit_error *error) {
-    vit_status status = name_beside(&s->predictions, &owned[0], s->report, ".csv", error);
+    vit_status status = vit_pages->name(&s->predictions, &owned[0], s->report, ".csv", error);
     if (status == VIT_OK)
-        status = name_beside(&s->confusion_csv, &owned[1], s->report, "-confusion.csv", error);
+        status = vit_pages->name(&s->confusion_csv, &owned[1], s->report, "-confusion.csv", error);
     if (status == VIT_OK && vit_issues && s->split != VIT_SPLIT_TRAIN)
-        status = name_beside(&s->label_issues, &owned[2], s->report, "-label-issues.csv", error);
+        status =
+            vit_pages->name(&s->label_issues, &owned[2], s->report, "-label-issues.csv", error);
     return status;
-}
-
-static bool is_same(const char *a, const char *b) {
-    return a && b && strcmp(a, b) == 0;
 }
 
 /* Checks that the files can be written, before all pictures are classified. */
 static vit_status check_places(const settings *s, vit_error *error) {
     vit_status status = VIT_OK;
     const char *issues = s->label_issues, *confusion = s->confusion_csv;
-    if (is_same(s->predictions, confusion) || is_same(s->predictions, issues) ||
-        is_same(confusion, issues))
+    if (vit_same_names(s->predictions, confusion) || vit_same_names(s->predictions, issues) ||
+        vit_same_names(confusion, issues))
         status = vit_fail(error, VIT_ERROR_ARGUMENT,
                           "--predictions, --confusion-csv and --label-issues name the same file "
                           "(--report PAGE.html names those that are not given PAGE.csv, "
@@ -401,15 +401,14 @@ static bool for_one_class(const settings *s) {
 static int answer(const settings *s, const vit_results *r, predictions *p) {
     vit_error error;
     vit_status status = VIT_OK;
-    if (r->labels && for_one_class(s)) {
+    const char *other = r->labels                            ? "has any number of classes a picture"
+                        : vit_text_describe(r->model).writes ? "writes texts"
+                                                             : NULL;
+    if (other && for_one_class(s)) {
         vit_say(&command,
-                "the model has any number of classes a picture: --report, --label-issues, "
-                "--predictions, --logits, --confusion and files of it are for one");
-        return VIT_EXIT_FAILED;
-    }
-    if (vit_text_describe(r->model).writes && for_one_class(s)) {
-        vit_say(&command, "the model writes texts: --report, --label-issues, --predictions, "
-                          "--logits, --confusion and files of it are for classes");
+                "the model %s: --report, --label-issues, --predictions, --logits, --confusion and "
+                "files of it are for one class a picture",
+                other);
         return VIT_EXIT_FAILED;
     }
     if (s->label_issues) status = vit_issues->write(s->label_issues, &p->kept, r->model, &error);
@@ -421,8 +420,8 @@ static int answer(const settings *s, const vit_results *r, predictions *p) {
     if (status == VIT_OK && s->confusion_svg)
         status = vit_confusion_svg(s->confusion_svg, r->model, r->result, &error);
     if (status != VIT_OK) vit_say(&command, "%s", error.message);
-    const bool fine = s->json ? vit_results_json(r) : vit_results_text(r);
-    return fine && status == VIT_OK ? VIT_EXIT_OK : VIT_EXIT_FAILED;
+    const bool printed = s->json ? vit_results_json(r) : vit_results_text(r);
+    return printed && status == VIT_OK ? VIT_EXIT_OK : VIT_EXIT_FAILED;
 }
 
 /* ---- features ---- */
@@ -442,12 +441,10 @@ static int probe(const settings *s) {
                                  .bf16 = (vit_bf16)s->from.bf16};
     vit_model *model = NULL;
     vit_error error;
-    if (for_one_class(s) || s->from.labels || s->from.labels_file || s->from.templates.count > 0 ||
-        s->split != VIT_SPLIT_TEST)
+    if (s->from.labels || s->from.labels_file || s->from.templates.count > 0)
         return vit_say_usage(&command,
-                             "--knn and --linear-probe answer the test part by the features of the "
-                             "training part: --report, --label-issues, --predictions, --logits, "
-                             "--confusion, --labels and --split are for the model's own answers");
+                             "--knn and --linear-probe answer with the classes of the data: "
+                             "--labels and --template are for the model's own answers");
     if (vit_load_chosen_model(&model, &s->from, s->threads, false, &error) != VIT_OK)
         return vit_say_error(&command, &error);
     const vit_model_info info = vit_model_describe(model);
@@ -504,25 +501,19 @@ static int calibrate(const settings *s) {
 
 /* Options that contradict each other, as a sentence; NULL: none do. */
 static const char *contradiction(const settings *s) {
-    const bool features = s->knn > 0 || s->probe;
     if (!s->data && !s->calibrate)
         return "--data DATA is missing, pictures to measure the model on; or --calibrate DATA";
     if (s->data && s->calibrate) return "--data and --calibrate exclude each other";
-    if (s->calibrate && (for_one_class(s) || features || vit_coverage_asked(&s->sets)))
-        return "--calibrate only calibrates: measure with --data afterwards";
+    if (s->calibrate && s->sets.unknown > 0)
+        return "--calibrate and --unknown exclude each other: calibrate first";
     if (s->training && !s->calibrate) return "--training is for --calibrate DATA";
     if (s->outliers && !s->calibrate && s->sets.unknown <= 0)
         return "--outliers is for --calibrate DATA, or to measure --unknown ALPHA";
-    if (s->sets.unknown > 0 && (for_one_class(s) || features || vit_sets_asked(&s->sets)))
-        return "--unknown ALPHA measures out-of-distribution pictures alone: leave the other "
-               "answers to another call";
     if (s->calibrate && s->split == VIT_SPLIT_TRAIN)
         return "--calibrate needs pictures that the training has not seen, not --split train";
-    if (features && vit_coverage_asked(&s->sets))
-        return "--coverage, --abstain-below and --answered-right are of the model's own answers: "
-               "leave --knn and --linear-probe out";
-    if (s->predictions && s->confusion_csv && strcmp(s->predictions, s->confusion_csv) == 0)
-        return "--predictions and --confusion-csv name the same file";
+    if (s->sets.calibration && !s->calibrate && !vit_coverage_asked(&s->sets))
+        return "--calibration FILE is for --calibrate DATA, or for --coverage, --answered-right "
+               "and --unknown";
     if (s->label_issues && s->split == VIT_SPLIT_TRAIN)
         return "--label-issues needs answers to pictures that the training has not seen, not "
                "--split train: take --split val or test; or compute a head from all of them, "
@@ -538,15 +529,36 @@ static const char *contradiction(const settings *s) {
     return tags ? tags : vit_coverage_contradiction(&s->sets);
 }
 
+/* What the options ask for in place of the model's own answers; 0: those. */
+static unsigned asked_for(const settings *s) {
+    if (s->calibrate) return CALIBRATES;
+    if (s->sets.unknown > 0) return FINDS_UNKNOWN;
+    return s->knn > 0 || s->probe ? MEASURES_FEATURES : 0;
+}
+
+/* Refuses an option that has no meaning for what is asked for. */
+static int refuse(const char *option, unsigned asked) {
+    const char *why = asked == CALIBRATES ? "--calibrate, which only calibrates: measure with "
+                                            "--data afterwards"
+                      : asked == FINDS_UNKNOWN
+                          ? "--unknown ALPHA, which measures out-of-distribution pictures alone"
+                          : "--knn and --linear-probe, which answer the test part by the features "
+                            "of the training part";
+    return vit_say_usage(&command, "--%s has no meaning with %s", option, why);
+}
+
 int main(int argc, char **argv) {
     settings s = {.split = VIT_SPLIT_TEST};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     const char *wrong = contradiction(&s);
     if (wrong) return vit_say_usage(&command, "%s", wrong);
-    if (s.calibrate) return vit_program_end(&command, calibrate(&s));
-    if (s.sets.unknown > 0) return vit_program_end(&command, test_unknown(&s));
-    if (s.knn > 0 || s.probe) return vit_program_end(&command, probe(&s));
+    const unsigned asked = asked_for(&s);
+    const char *other = asked ? vit_option_elsewhere(&command, s.given, asked) : NULL;
+    if (other) return refuse(other, asked);
+    if (asked == CALIBRATES) return vit_program_end(&command, calibrate(&s));
+    if (asked == FINDS_UNKNOWN) return vit_program_end(&command, test_unknown(&s));
+    if (asked == MEASURES_FEATURES) return vit_program_end(&command, probe(&s));
     vit_model *model = NULL;
     vit_evaluation result = {0};
     vit_label_evaluation labels = {0};

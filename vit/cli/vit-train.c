@@ -37,18 +37,18 @@ enum { HOW_LONG = 1, WHICH_SEED };
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to train, on what"},
-    {.everywhere = true,
+    {.also = VIT_EVERYWHERE,
      VIT_OPTION(TEXT, "data", data, "DATA"),
      .help = VIT_DATA_HELP ";\n"
                            "FIRST+SECOND trains on both"},
     VIT_CLASS_COLUMN_OPTION(settings, classes.class_column),
     VIT_EXCLUDE_OPTION(settings, classes.exclude),
     VIT_TAG_OPTIONS(settings, classes.tags),
-    {.everywhere = true,
+    {.also = VIT_EVERYWHERE,
      VIT_OPTION(SIZE, "size", size, "N|HxW"),
      .help = "resize the pictures of a folder to this, in pixels\n"
              "(default: by their sizes; with --init, the model's)"},
-    {.everywhere = true,
+    {.also = VIT_EVERYWHERE,
      VIT_FLAG("list-unreadable", list_unreadable),
      .help = "name every file that is left out, not only three"},
     VIT_CLASS_OPTIONS(settings),
@@ -62,52 +62,52 @@ static const vit_option options[] = {
     {VIT_OPTION(LIST, "set", set, "KEY=VALUE"),
      .help = "another value for a key of the preset (docs/presets.md);\n"
              "may be given again: --set dim=96 --set drop_path=0.1"},
-    {.everywhere = true,
+    {.also = VIT_EVERYWHERE,
      VIT_FLAG("list-presets", list_presets),
      .help = "print the presets; no training"},
-    {.everywhere = true,
+    {.also = VIT_EVERYWHERE,
      VIT_OPTION(TEXT, "init", init, "MODEL"),
      .help = "start from the weights of a model (default: random ones)"},
-    {.everywhere = true,
+    {.also = VIT_EVERYWHERE,
      VIT_OPTION(TEXT, "config", config, "FILE"),
      .help = "config.json of --init"},
-    {.everywhere = true,
+    {.also = VIT_EVERYWHERE,
      VIT_OPTION(CHOICE, "head", head, "HOW"),
      .choices = heads,
      .help = "with --init: few-shot: compute a head for its features,\n"
              "in seconds, and train nothing: ridge (or closed) or\n"
              "logistic regression. Says how good it is with each\n"
              "picture left out (docs/few-shot.md; default: trained)"},
-    {.everywhere = true,
+    {.also = VIT_EVERYWHERE,
      RANGE(COUNT, "augmented-views", views, "N", 1, 64),
      .help = "with --head: data augmentation: learn from N views of\n"
              "each picture, crops, mirrored or not (default: 1, the\n"
              "picture)"},
-    {.everywhere = true,
+    {.also = VIT_EVERYWHERE,
      VIT_OPTION(CHOICE, "backbone", backbone, "WHERE"),
      .choices = backbones,
      .help = "with --head: reference: the model file has the name and\n"
              "checksum of --init's file in place of its weights, and\n"
              "needs it (docs/few-shot.md; default: inside)"},
-    {.everywhere = true,
+    {.also = VIT_EVERYWHERE,
      VIT_OPTION(TEXT, "lessons", lessons, "FILE"),
      .help = "with --head and --data: keep what the head is computed\n"
              "from. Without --data: compute it again from FILE, after\n"
              "these, which may be given again (docs/few-shot.md)"},
-    {.everywhere = true,
+    {.also = VIT_EVERYWHERE,
      VIT_OPTION(LIST, "forget", forget, "NAME"),
      .help = "with --lessons: forget a picture, by NAME, CLASS/NAME or\n"
              "the SHA-256 of its file"},
-    {.everywhere = true,
+    {.also = VIT_EVERYWHERE,
      VIT_OPTION(LIST, "relabel", relabel, "FILE.csv"),
      .help = "give pictures another class: a table with the columns\n"
              "picture and label (docs/data.md); an empty label leaves\n"
              "one out. With --lessons, without --data: NAME=CLASS, for\n"
              "a picture"},
-    {.everywhere = true,
+    {.also = VIT_EVERYWHERE,
      VIT_OPTION(LIST, "add", add, "CLASS=FILE"),
      .help = "with --lessons: add a picture"},
-    {.everywhere = true,
+    {.also = VIT_EVERYWHERE,
      VIT_OPTION(TEXT, "out", out, "FILE"),
      .help = "the model (default: NAME.safetensors of preset or data)"},
     {.kind = VIT_OPTION_GROUP, .help = "How long (one of these; default: the preset's epochs)"},
@@ -147,7 +147,7 @@ static const vit_option options[] = {
      .from_min = true,
      .help = "share of the last block's branches that are dropped in\n"
              "training, fewer in earlier ones (default: the preset's)"},
-    {.everywhere = true,
+    {.also = VIT_EVERYWHERE,
      .name = "balance",
      KEY(FLAG, "balance", NULL, 0, 0),
      .help = "each class weighs the same in the loss, however many\n"
@@ -204,27 +204,28 @@ static const vit_option options[] = {
     {VIT_FLAG("resume", resume), .help = "continue from the newest intact checkpoint in\n"
                                          "--checkpoint DIR, or in NAME.checkpoint, which an\n"
                                          "interrupted training left beside the model"},
-    {.everywhere = true,
+    {.also = VIT_EVERYWHERE,
      VIT_FLAG("calibrate", calibrate),
      .help = "when it ends, calibrate the model for vit-classify\n"
              "--coverage and --unknown by the validation pictures; a\n"
              "few-shot head by leave-one-out (docs/reliance.md)"},
-    {.everywhere = true,
+    {.also = VIT_EVERYWHERE,
      VIT_FLAG("overwrite", overwrite),
      .help = "replace a model and checkpoints of another training"},
     {.kind = VIT_OPTION_GROUP, .help = "Output"},
     {VIT_OPTION(TEXT, "log", log, "FILE.jsonl"),
      .help = "write all events and notes there, one JSON object a\n"
              "line; with --resume they are appended"},
-    VIT_NEAR_DUPLICATES_OPTION(settings, near_duplicates, ", with their\nsplits and classes"),
-    {.everywhere = true,
+    VIT_NEAR_DUPLICATES_OPTION(settings, near_duplicates, ", with their\nsplits and classes",
+                               .also = VIT_EVERYWHERE),
+    {.also = VIT_EVERYWHERE,
      VIT_OPTION(TEXT, "report", report, "FILE.html"),
      .help = "a page that shows the training: curves, confusion\n"
              "matrix, the pictures it gets most wrong, what to try\n"
              "next; written during the training, and when interrupted"},
     {VIT_OPTION(TEXT, "tensorboard", tensorboard, "DIR"),
      .help = "write event files there, for tensorboard --logdir DIR"},
-    {.everywhere = true, VIT_FLAG("json", json), .help = "write the events to standard output"},
+    {.also = VIT_EVERYWHERE, VIT_FLAG("json", json), .help = "write the events to standard output"},
 };
 
 static_assert(VIT_COUNT(options) <= VIT_COUNT(((settings *)NULL)->given), "a mark for each option");
@@ -491,17 +492,6 @@ static const char *option_as_key(const settings *s) {
     return NULL;
 }
 
-/* An option that was given and has no meaning for a few-shot head; NULL: none was. */
-static const char *option_of_trainings(const settings *s) {
-    for (size_t i = 0; i < VIT_COUNT(options); i++)
-        if (s->given[i] && !options[i].everywhere) return options[i].name;
-    return NULL;
-}
-
-static bool same(const char *a, const char *b) {
-    return a && b && strcmp(a, b) == 0;
-}
-
 int main(int argc, char **argv) {
     settings s = {.argv = argv, .argc = (size_t)argc};
     int exit_status;
@@ -523,7 +513,8 @@ int main(int argc, char **argv) {
                              option, option);
     if (s.config && !s.init)
         return vit_say_usage(&command, "--config: --init MODEL, whose config it is, is missing");
-    if (same(s.log, s.out) || same(s.log, s.report) || same(s.report, s.out))
+    if (vit_same_names(s.log, s.out) || vit_same_names(s.log, s.report) ||
+        vit_same_names(s.report, s.out))
         return vit_say_usage(&command, "two of --out, --log and --report name the same file");
     if (s.seeds && s.find_lr) return vit_say_usage(&command, "--find-lr is for one seed: --seed N");
     if (s.seeds && s.resume && !s.checkpoint)
@@ -534,7 +525,7 @@ int main(int argc, char **argv) {
                                              "without --data"
                                            : "--lessons is for --head ridge or logistic");
     if (s.head != HEAD_TRAINED || s.lessons) {
-        const char *training = option_of_trainings(&s);
+        const char *training = vit_option_elsewhere(&command, s.given, VIT_EVERYWHERE);
         if (training)
             return vit_say_usage(&command, "--%s is for trainings: --head computes a few-shot head",
                                  training);

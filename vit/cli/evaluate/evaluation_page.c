@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "vit/base/sys.h"
+#include "vit/base/text.h"
 
 static void add_text(char ***list, size_t *count, size_t *room, vit_page_texts *t, char *text) {
     if (!text || !VIT_MAKE_ROOM(*list, *count, *room, "texts of a page", NULL)) {
@@ -34,6 +35,19 @@ static void free_texts(vit_page_texts *t) {
     *t = (vit_page_texts){0};
 }
 
+static vit_status name_table(const char **out, char **owned, const char *page, const char *ending,
+                             vit_error *error) {
+    vit_string text = {0};
+    if (*out) return VIT_OK;
+    vit_string_add(&text, "%.*s%s", (int)vit_stem_length(page, ".html"), page, ending);
+    if (text.failed) {
+        vit_string_free(&text);
+        return vit_fail_memory(error, "the name of a table", strlen(page));
+    }
+    *out = *owned = text.text;
+    return VIT_OK;
+}
+
 static vit_status fill(vit_page_lists *out, vit_page_texts *t, const vit_kept_answers *answers,
                        vit_error *error) {
     const size_t count = answers ? answers->issue_count : 0;
@@ -53,5 +67,6 @@ static vit_status fill(vit_page_lists *out, vit_page_texts *t, const vit_kept_an
 const vit_page_guest vit_evaluation_pages = {.note = add_note,
                                              .file = add_file,
                                              .free = free_texts,
+                                             .name = name_table,
                                              .fill = fill,
                                              .evaluate = vit_evaluate_page};

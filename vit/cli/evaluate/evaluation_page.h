@@ -19,6 +19,9 @@ typedef struct vit_page_guest {
     /* "FILE: what it holds". file: as on the command line; NULL: nothing is added. */
     void (*file)(vit_page_texts *t, const char *file, const char *what);
     void (*free)(vit_page_texts *t);
+    /* *out = PAGE-ENDING for a page PAGE.html, in place of *out NULL; *owned: freed by vit_free. */
+    vit_status (*name)(const char **out, char **owned, const char *page, const char *ending,
+                       vit_error *error);
     /* The lists of the page; answers: their label issues, or NULL. */
     vit_status (*fill)(vit_page_lists *out, vit_page_texts *t, const vit_kept_answers *answers,
                        vit_error *error);

@@ -26,7 +26,8 @@ extern const char *const vit_set_scores[]; /* "lac", "aps", "raps", NULL */
              "a calibration, which vit-evaluate --calibrate makes",                        \
      .max = 1},                                                                            \
         {VIT_OPTION(TEXT, "calibration", member.calibration, "FILE"),                      \
-         .help = "the model's calibration (default:\nMODEL.calibration, beside it)"},      \
+         .help = "the model's calibration (default:\nMODEL.calibration, beside it)",       \
+         .also = VIT_EVERYWHERE},                                                          \
         {VIT_OPTION(CHOICE, "set-score", member.score, "S"),                               \
          .help = "lac: the smallest sets; aps or raps: sizes that\n"                       \
                  "follow how difficult a picture is\n"                                     \
@@ -46,7 +47,7 @@ extern const char *const vit_set_scores[]; /* "lac", "aps", "raps", NULL */
             .help = "out-of-distribution pictures count as unknown, with\n"                \
                     "this rate of false alarms, such as 0.01; needs a\n"                   \
                     "calibration",                                                         \
-            .max = 1                                                                       \
+            .max = 1, .also = VIT_EVERYWHERE                                               \
     }
 
 /* Whether one of them asks for something; sets and abstaining, of --coverage and its like, alone.

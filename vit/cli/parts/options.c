@@ -415,6 +415,12 @@ static vit_status check_all(const parser *p, int operands, char **argv) {
     return VIT_OK;
 }
 
+const char *vit_option_elsewhere(const vit_command *command, const bool *given, unsigned does) {
+    for (size_t i = 0; i < command->option_count; i++)
+        if (given[i] && !(command->options[i].also & does)) return command->options[i].name;
+    return NULL;
+}
+
 vit_request vit_options_parse(const vit_command *command, void *settings, int *argc, char **argv,
                               vit_error *error) {
     parser p = {.command = command, .settings = settings, .error = error};

@@ -71,9 +71,12 @@ typedef struct vit_option {
     const char *word; /* FLAG: it may be followed by this word, which sets the bool at word_offset;
                          NULL: by none */
     size_t word_offset;
-    int exclusive;   /* not 0: only one of the options with this number may be given */
-    bool everywhere; /* of a program that does several things: it has a meaning for all of them */
+    int exclusive; /* not 0: only one of the options with this number may be given */
+    unsigned also; /* of a program that does several things: those beside its first, as bits, for
+                      which it has a meaning, too; VIT_EVERYWHERE: all */
 } vit_option;
+
+#define VIT_EVERYWHERE (~0U)
 
 /* The beginning of a row: its kind, its name, its member of the program's `settings`, and the
  * placeholder for its value. */
@@ -106,6 +109,10 @@ typedef enum vit_request {
  * are the operands. */
 vit_request vit_options_parse(const vit_command *command, void *settings, int *argc, char **argv,
                               vit_error *error);
+
+/* The first option that was given, by a table that `given` of the command has filled, and that has
+ * no meaning for what the program does, one bit; NULL: there is none. */
+const char *vit_option_elsewhere(const vit_command *command, const bool *given, unsigned does);
 
 /* Appends the text of --help. */
 void vit_options_help(vit_string *out, const vit_command *command);

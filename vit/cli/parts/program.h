@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "vit/cli/parts/options.h"
 #include "vit/formats/json_out.h"
@@ -69,14 +70,14 @@ typedef struct vit_model_choice {
     .name = "precision", .kind = VIT_OPTION_CHOICE, .argument = "P", .help = (what), \
     .choices = vit_precision_names
 /* Of a program that answers. */
-#define VIT_PRECISION_OPTION(settings)                                         \
-    {                                                                          \
-        VIT_PRECISION_ROW("f32, bf16 or int8: the matrix products; bf16 is\n"  \
-                          "faster with AMX and on AMD's AVX512_BF16, slower\n" \
-                          "on Intel's; int8 rounds the blocks' weights and\n"  \
-                          "activations to 8 bits\n"                            \
-                          "(default: f32; int8 of a file of 8-bit weights)"),  \
-            .offset = offsetof(settings, from.precision), .optional = true     \
+#define VIT_PRECISION_OPTION(settings)                                                             \
+    {                                                                                              \
+        VIT_PRECISION_ROW("f32, bf16 or int8: the matrix products; bf16 is\n"                      \
+                          "faster with AMX and on AMD's AVX512_BF16, slower\n"                     \
+                          "on Intel's; int8 rounds the blocks' weights and\n"                      \
+                          "activations to 8 bits\n"                                                \
+                          "(default: f32; int8 of a file of 8-bit weights)"),                      \
+            .offset = offsetof(settings, from.precision), .optional = true, .also = VIT_EVERYWHERE \
     }
 
 /* --arithmetic; what: the help. */
@@ -97,7 +98,7 @@ typedef struct vit_model_choice {
         VIT_ARITHMETIC_ROW("of bf16: pairs, as VDPBF16PS sums, or tiles,\n" \
                            "as AMX does; any: tiles where there is AMX\n"   \
                            "(default: any)"),                               \
-            .offset = offsetof(settings, from.bf16)                         \
+            .offset = offsetof(settings, from.bf16), .also = VIT_EVERYWHERE \
     }
 
 /* For programs that answer: the precision that is asked for; f32 in place of one that this
@@ -117,7 +118,7 @@ void vit_say_precision(const vit_command *command, const vit_model_choice *from,
 #define VIT_THREADS_OPTION(settings, explanation)                                               \
     {                                                                                           \
         VIT_OPTION(COUNT, "threads", threads, "N"), .help = explanation, .min = 1, .max = 1024, \
-                                                    .everywhere = true                          \
+                                                    .also = VIT_EVERYWHERE                      \
     }
 
 /* The help of --data. */
@@ -134,11 +135,12 @@ extern const char *const vit_labels_from[]; /* "data", "tags", NULL */
      .help = "tags: the classes are the tags of a photo library, in\n"         \
              "sidecars or in the pictures (docs/photos.md; default:\n"         \
              "data, as they are laid out)",                                    \
-     .choices = vit_labels_from},                                              \
+     .choices = vit_labels_from, .also = VIT_EVERYWHERE},                      \
     {                                                                          \
         VIT_OPTION(TEXT, "under", member.under, "BRANCH"),                     \
             .help = "with --labels-from tags: those below this tag, such as\n" \
-                    "Animals/ for Animals/Cat and Animals/Dog"                 \
+                    "Animals/ for Animals/Cat and Animals/Dog",                \
+            .also = VIT_EVERYWHERE                                             \
     }
 
 /* The branch of tags, for the library; NULL: the classes are not tags. */
@@ -158,31 +160,30 @@ typedef struct vit_class_choice {
         VIT_OPTION(TEXT, "class-column", member, "NAME"),                   \
             .help = "of a table of pictures: the column with the classes\n" \
                     "(default: by its name, as label; docs/data.md)",       \
-            .everywhere = true                                              \
+            .also = VIT_EVERYWHERE                                          \
     }
 #define VIT_EXCLUDE_OPTION(settings, member)                                 \
     {                                                                        \
         VIT_OPTION(TEXT, "exclude", member, "FILE.csv"),                     \
             .help = "leave out the pictures in the column picture of this\n" \
                     "table, as --label-issues writes one",                   \
-            .everywhere = true                                               \
+            .also = VIT_EVERYWHERE                                           \
     }
-#define VIT_NEAR_DUPLICATES_OPTION(settings, member, rest)                       \
+#define VIT_NEAR_DUPLICATES_OPTION(settings, member, ...)                        \
     {                                                                            \
         VIT_OPTION(TEXT, "near-duplicates", member, "FILE.csv"),                 \
             .help = "write a table of the copies among the pictures, the same\n" \
-                    "file, saved again, mirrored or cropped" rest,               \
-            .everywhere = true                                                   \
+                    "file, saved again, mirrored or cropped" __VA_ARGS__         \
     }
 /* Two rows, of a vit_class_choice `classes`. */
 #define VIT_CLASS_OPTIONS(settings)                                                              \
     {VIT_FLAG("empty-classes", classes.empty_classes), .help = "allow classes without pictures", \
-     .everywhere = true},                                                                        \
+     .also = VIT_EVERYWHERE},                                                                    \
     {                                                                                            \
         VIT_FLAG("splits-are-classes", classes.splits_are_classes),                              \
             .help = "allow classes that are called train, val or test, as\n"                     \
                     "splits are, or hold such folders",                                          \
-            .everywhere = true                                                                   \
+            .also = VIT_EVERYWHERE                                                               \
     }
 #define VIT_DATA_HELP                                        \
     "a directory: files of MNIST, EMNIST, CIFAR, STL-10,\n"  \
@@ -200,14 +201,16 @@ typedef struct vit_class_choice {
     {                                                                    \
         VIT_OPTION(TEXT, "config", from.config, "FILE"),                 \
             .help = "of published weights: the config, instead of the\n" \
-                    "config.json beside them"                            \
+                    "config.json beside them",                           \
+            .also = VIT_EVERYWHERE                                       \
     }
 #define VIT_EMULATE_OPTION(settings)                                     \
     {                                                                    \
         VIT_OPTION(TEXT, "emulate", from.emulate, "LIBRARY"),            \
             .help = "of weights that libraries answer differently: as\n" \
                     "timm, hf, meta or open_clip (default: their own\n"  \
-                    "library)"                                           \
+                    "library)",                                          \
+            .also = VIT_EVERYWHERE                                       \
     }
 #define VIT_LABELS_OPTION(settings)                                      \
     {                                                                    \
@@ -217,13 +220,14 @@ typedef struct vit_class_choice {
                     "imagenet-1k. Of CLIP and SigLIP they are class\n"   \
                     "prompts, for zero-shot classification: --labels\n"  \
                     "cat,dog,\"a red bus\", or a file",                  \
-            .exclusive = VIT_LABELS_EXCLUSIVE                            \
+            .also = VIT_EVERYWHERE, .exclusive = VIT_LABELS_EXCLUSIVE    \
     }
 #define VIT_LABELS_EXCLUSIVE 77
-#define VIT_LABELS_FILE_OPTION(settings)                                          \
-    {                                                                             \
-        VIT_OPTION(TEXT, "labels-file", from.labels_file, "FILE"),                \
-            .help = "the same of a file alone", .exclusive = VIT_LABELS_EXCLUSIVE \
+#define VIT_LABELS_FILE_OPTION(settings)                                           \
+    {                                                                              \
+        VIT_OPTION(TEXT, "labels-file", from.labels_file, "FILE"),                 \
+            .help = "the same of a file alone", .exclusive = VIT_LABELS_EXCLUSIVE, \
+            .also = VIT_EVERYWHERE                                                 \
     }
 #define VIT_TEMPLATE_OPTION(settings)                                         \
     {                                                                         \
@@ -232,13 +236,15 @@ typedef struct vit_class_choice {
                     "text with the label at {}, as \"a photo of a {}\"; of\n" \
                     "several the mean; or a file with one a line; or\n"       \
                     "imagenet or imagenet-simple, CLIP's 80 and 7\n"          \
-                    "(default: {})"                                           \
+                    "(default: {})",                                          \
+            .also = VIT_EVERYWHERE                                            \
     }
 #define VIT_SIZE_OPTION(settings)                                     \
     {                                                                 \
         VIT_OPTION(SIZE, "size", from.size, "N|HxW"),                 \
             .help = "the network's input in pixels, instead of the\n" \
-                    "model's: positions are resampled"                \
+                    "model's: positions are resampled",               \
+            .also = VIT_EVERYWHERE                                    \
     }
 
 #define VIT_EXIF_OPTION(settings)                                             \
@@ -248,7 +254,7 @@ typedef struct vit_class_choice {
                     "it says, never takes them as they are stored\n"          \
                     "(default: model: exif for our own and Hugging\n"         \
                     "Face's)",                                                \
-            .choices = vit_orientation_names                                  \
+            .choices = vit_orientation_names, .also = VIT_EVERYWHERE          \
     }
 
 /* What --labels or --labels-file says, for vit_model_options; NULL: neither. IO if the latter is no
@@ -261,6 +267,11 @@ const char *vit_chosen_cpu(void);
 /* Writes `text` to standard output, flushes it, and frees it. False, with a message, if the text is
  * incomplete for want of memory; errors of standard output itself are left to vit_program_end. */
 bool vit_print(const vit_command *command, vit_string *text);
+
+/* Whether both names are given, and the same. */
+static inline bool vit_same_names(const char *a, const char *b) {
+    return a && b && strcmp(a, b) == 0;
+}
 
 /* Replaces a file by the text, or leaves it as it is, and frees the text. */
 vit_status vit_write_text(const char *path, vit_string *text, vit_error *error);
