@@ -268,6 +268,10 @@ static void adamw(const vit_kernels *k, float *const *p, const shape *s) {
     k->adamw(p[0], p[1], p[2], p[3], &scalars, s->rows * s->n);
 }
 
+static void round_bf16(const vit_kernels *k, float *const *p, const shape *s) {
+    k->round_bf16(p[0], s->rows * s->n);
+}
+
 static void exponential(const vit_kernels *k, float *const *p, const shape *s) {
     k->exp(p[0], p[1], s->rows * s->n);
 }
@@ -299,6 +303,7 @@ static kernel row_kernels[] = {
     {"column_sums", "CM", column_sums},
     {"square_sum", "1N", square_sum},
     {"adamw", "NNPN", adamw},
+    {"round_bf16", "N", round_bf16},
     {"exp", "NE", exponential},
 };
 #define ROW_KERNELS (sizeof row_kernels / sizeof *row_kernels)
