@@ -37,9 +37,9 @@ VIT_API int vit_cluster_size(const vit_cluster *cluster);
  * 0 is. */
 VIT_API bool vit_cluster_reports(const vit_cluster *cluster);
 
-/* status: what the last call with the cluster returned. Waits for the other ranks. After an error of
- * this rank alone they would wait for it for ever: then it ends the processes of all ranks. Takes
- * NULL. */
+/* status: what the last call with the cluster returned. Waits for the other ranks. After an error
+ * of this rank alone they would wait for it for ever: then it ends the processes of all ranks.
+ * Takes NULL. */
 VIT_API void vit_cluster_close(vit_cluster *cluster, vit_status status);
 
 #ifdef __cplusplus
