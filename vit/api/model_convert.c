@@ -17,10 +17,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The words of the option `type`, and what they stand for. */
-static const char *const type_names[] = {"f32", "bf16", "f16", "int8", NULL};
+const char *const vit_written_types[] = {"f32", "bf16", "f16", "int8", NULL};
 static const vit_dtype types[] = {VIT_F32, VIT_BF16, VIT_F16, VIT_I8};
-VIT_CHECK_ROWS(type_names, sizeof types / sizeof *types + 1);
+VIT_CHECK_ROWS(vit_written_types, sizeof types / sizeof *types + 1);
 
 /* The layout of vit/weights/layout/tables.c in which each target's tensors are written; NULL: under
  * the names of the parameter table. And the target's files. */
@@ -96,7 +95,7 @@ static vit_status check_ending(const char *out, vit_error *error) {
 static vit_status check_options(conversion *c, vit_error *error) {
     const vit_convert_options *o = c->options;
     int type = 0, target = 0;
-    vit_status status = find_word(&type, o->type ? o->type : "f32", type_names, "type",
+    vit_status status = find_word(&type, o->type ? o->type : "f32", vit_written_types, "type",
                                   "f32, bf16, f16 or int8", error);
     if (status == VIT_OK && o->layout)
         status = find_word(&target, o->layout, vit_target_names, "layout",
@@ -111,7 +110,7 @@ static vit_status check_options(conversion *c, vit_error *error) {
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "a calibration (--calibrate) is for weights in 8 bits, not for %s: add the "
                         "type int8 (--dtype int8)",
-                        type_names[type]);
+                        vit_written_types[type]);
     if (o->layout && c->dtype == VIT_I8 && !takes_int8[target])
         return vit_fail(
             error, VIT_ERROR_ARGUMENT,

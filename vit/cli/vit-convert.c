@@ -4,6 +4,8 @@
 #include "vit/base/sys.h"
 #include "vit/cli/models/models.h"
 #include "vit/cli/parts/program.h"
+#include "vit/model/switches.h"
+#include "vit/weights/export/describe.h"
 #include "vit/zero_shot.h"
 
 typedef struct settings {
@@ -14,9 +16,6 @@ typedef struct settings {
     uint64_t pictures;
 } settings;
 
-static const char *const layouts[] = {"timm", "hf", "torchvision", "npz", "onnx", "pytorch", NULL};
-static const char *const types[] = {"f32", "bf16", "f16", "int8", NULL};
-
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What is written"},
     {VIT_OPTION(CHOICE, "layout", layout, "LAYOUT"),
@@ -25,13 +24,13 @@ static const vit_option options[] = {
              "transformers; npz has Google's names; onnx is one file,\n"
              "NAME.onnx; pytorch is model.py, the network in plain\n"
              "PyTorch, and its weights (default: OUT is a model file)",
-     .choices = layouts},
+     .choices = vit_target_names},
     {VIT_OPTION(CHOICE, "dtype", type, "f32|bf16|f16|int8"),
      .help = "the type of the weights: float32, or bfloat16 or\n"
              "float16, to which they are rounded; or int8, those of\n"
              "the blocks in 8-bit integers with a scale for each\n"
              "output, for a model file, hf and onnx (default: f32)",
-     .choices = types},
+     .choices = vit_written_types},
     {VIT_OPTION(TEXT, "calibrate", calibrate, "DIR"),
      .help = "of int8: pictures of DIR, a folder of them or data as\n"
              "for vit-evaluate, show which channels are outliers,\n"
@@ -89,8 +88,9 @@ static int run(const settings *s, const char *in, const char *out) {
                                             .emulate = s->from.emulate,
                                             .labels = labels,
                                             .out = out,
-                                            .layout = s->layout < 0 ? NULL : layouts[s->layout],
-                                            .type = types[s->type],
+                                            .layout =
+                                                s->layout < 0 ? NULL : vit_target_names[s->layout],
+                                            .type = vit_written_types[s->type],
                                             .force = s->force,
                                             .calibrate = s->calibrate,
                                             .calibrate_pictures = (size_t)s->pictures,

@@ -222,6 +222,7 @@ static void add_labels(vit_string *text, const subject *s) {
 static void add_decoder(vit_string *text, const subject *s) {
     static const char *const hidden[] = {NULL};
     static const char *const stops[] = {"false", "true", "never"};
+    VIT_CHECK_ROWS(stops, VIT_EARLY_STOPPING_COUNT);
     const vit_text_info *t = &s->texts;
     json_t *config = json_loads(s->info.config, 0, NULL);
     char *decoder = json_dumps(json_object_get(config, "decoder"), 0);

@@ -48,10 +48,10 @@ size_t vit_map_heads(const vit_map_options *o, const vit_config *c) {
                                                                   : c->heads;
 }
 
+const char *const vit_fuse_names[] = {"mean", "max", "min"};
+VIT_CHECK_ROWS(vit_fuse_names, VIT_FUSE_COUNT);
+
 void vit_map_name(vit_map *map, const vit_map_options *o, const vit_config *c, const char *label) {
-    static const char *const fused[] = {
-        [VIT_FUSE_MEAN] = "mean", [VIT_FUSE_MAX] = "max", [VIT_FUSE_MIN] = "min"};
-    VIT_CHECK_ROWS(fused, VIT_FUSE_COUNT);
     const vit_map_method *m = methods[o->method];
     vit_string text = {0};
     vit_string_add(&text, "%s", m->name);
@@ -63,7 +63,7 @@ void vit_map_name(vit_map *map, const vit_map_options *o, const vit_config *c, c
     if (o->method == VIT_METHOD_ATTENTION && o->head.given)
         vit_string_add(&text, ", head %zu", (size_t)o->head.value);
     else if (o->method == VIT_METHOD_ROLLOUT || (o->method == VIT_METHOD_ATTENTION && o->fused))
-        vit_string_add(&text, ", %s of heads", fused[o->fuse]);
+        vit_string_add(&text, ", %s of heads", vit_fuse_names[o->fuse]);
     else if (m->of_class && label)
         vit_string_add(&text, ": %s", label);
     snprintf(map->name, sizeof map->name, "%s", text.failed ? m->name : text.text);

@@ -88,6 +88,9 @@ bool vit_map_goes_on(const vit_map_options *options);
  * keep their digits. logits: [classes]. */
 double vit_map_doubt(const float *logits, size_t classes, size_t index);
 
+/* In the order of vit_fuse. */
+extern const char *const vit_fuse_names[];
+
 /* ---- rollout (Abnar, Zuidema: Quantifying Attention Flow in Transformers), for tests ---- */
 
 /* a: [T][padded T] = (A + I) / row sums, where A: the heads of p: [heads][T][padded T] combined by

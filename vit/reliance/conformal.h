@@ -57,6 +57,9 @@ vit_status vit_ood_keep(vit_calibration *calibration, double (*scores)[VIT_OOD_C
 /* Frees what vit_calibration_compare made. */
 void vit_ood_clear(vit_calibration *calibration);
 
+/* In the order of vit_ood_score, and NULL. */
+extern const char *const vit_ood_names[];
+
 /* The member "ood" of the file, null without it: written, and read and checked. */
 void vit_ood_write(vit_json_out *json, const vit_calibration *calibration);
 vit_status vit_ood_read(vit_calibration *calibration, const json_t *ood, const char *path,

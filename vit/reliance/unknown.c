@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = {"softmax", "energy", "knn", "mahalanobis"};
-VIT_CHECK_ROWS(names, VIT_OOD_COUNT);
-VIT_CHECK_ROWS(names, VIT_OOD_SCORES);
+const char *const vit_ood_names[] = {"softmax", "energy", "knn", "mahalanobis", NULL};
+VIT_CHECK_ROWS(vit_ood_names, VIT_OOD_COUNT + 1);
+VIT_CHECK_ROWS(vit_ood_names, VIT_OOD_SCORES + 1);
 
 const char *vit_ood_name(vit_ood_score score) {
-    return names[score];
+    return vit_ood_names[score];
 }
 
 /* ---- scores ---- */
@@ -367,7 +367,7 @@ vit_status vit_unknown_rule_new(vit_unknown_rule **out, const vit_calibration *c
         status = vit_fail(error, VIT_ERROR_ARGUMENT,
                           "the calibration does not have the score %s: it compares with training "
                           "pictures, which calibrating needs (--training DATA)",
-                          score < VIT_OOD_COUNT ? names[score] : "that was asked for");
+                          score < VIT_OOD_COUNT ? vit_ood_names[score] : "that was asked for");
     if (status != VIT_OK) return status;
     *out = vit_alloc(1, sizeof **out);
     if (!*out) return vit_fail_memory(error, "a rule", sizeof **out);

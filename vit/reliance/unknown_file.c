@@ -169,11 +169,9 @@ static vit_status read_figures(vit_calibration *c, const json_t *object, const c
 }
 
 vit_status vit_ood_read(vit_calibration *c, const json_t *ood, const char *path, vit_error *error) {
-    static const char *const scores[] = {"softmax", "energy", "knn", "mahalanobis", NULL};
-    VIT_CHECK_ROWS(scores, VIT_OOD_COUNT + 1);
     json_t *object = (json_t *)(uintptr_t)ood;
     int chosen = 0;
-    const vit_field fields[] = {{"chosen", VIT_FIELD_ENUM, &chosen, scores},
+    const vit_field fields[] = {{"chosen", VIT_FIELD_ENUM, &chosen, vit_ood_names},
                                 {"images", VIT_FIELD_SIZE, &c->ood_images, NULL},
                                 {"softmax", VIT_FIELD_OTHER, NULL, NULL},
                                 {"energy", VIT_FIELD_OTHER, NULL, NULL},

@@ -4,6 +4,7 @@
 
 #include "vit/base/size.h"
 #include "vit/base/text.h"
+#include "vit/explain/maps.h"
 
 vit_status vit_map_read_method(vit_method *out, const char *option, const char *word,
                                vit_error *error) {
@@ -37,11 +38,9 @@ vit_status vit_map_read_class(vit_map_options *out, const vit_model *model, cons
 
 vit_status vit_map_read_head(vit_map_options *out, const char *option, const char *word,
                              vit_error *error) {
-    static const char *const words[] = {"mean", "max", "min"};
-    VIT_CHECK_ROWS(words, VIT_FUSE_COUNT);
     uint64_t number;
     for (size_t i = 0; i < VIT_FUSE_COUNT; i++) {
-        if (strcmp(word, words[i]) != 0) continue;
+        if (strcmp(word, vit_fuse_names[i]) != 0) continue;
         out->fused = true;
         out->fuse = (vit_fuse)i;
         return VIT_OK;

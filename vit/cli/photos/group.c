@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "vit/base/size.h"
-
-static const char *const words[] = {"link", "copy", "move"};
-VIT_CHECK_ROWS(words, VIT_PLACE_COUNT);
+#include "vit/cli/classify/photos.h"
 
 enum { FIELDS = 6, BEFORE = 1 }; /* of a file in an entry; before the first file */
 
@@ -34,7 +32,7 @@ void vit_group_free(vit_group *g) {
 static bool parse_file(vit_placed *file, char *const *fields) {
     uint64_t size, seconds, nanoseconds;
     size_t how = 0;
-    while (how < VIT_PLACE_COUNT && strcmp(fields[0], words[how]) != 0) how++;
+    while (how < VIT_PLACE_COUNT && strcmp(fields[0], vit_place_words[how]) != 0) how++;
     if (how == VIT_PLACE_COUNT || fields[1][0] == 0 || fields[2][0] == 0) return false;
     const bool is_early = fields[4][0] == '-';
     if (!vit_parse_u64(fields[3], &size) || !vit_parse_u64(fields[4] + is_early, &seconds) ||
@@ -77,8 +75,8 @@ static vit_status announce(size_t *number, const vit_group *g, vit_journal *j, v
         snprintf(numbers[i][0], 32, "%" PRIu64, f->stamp.size);
         snprintf(numbers[i][1], 32, "%" PRId64, f->stamp.seconds);
         snprintf(numbers[i][2], 32, "%" PRId64, f->stamp.nanoseconds);
-        const char *const row[FIELDS] = {words[f->how], f->from,       f->to,
-                                         numbers[i][0], numbers[i][1], numbers[i][2]};
+        const char *const row[FIELDS] = {vit_place_words[f->how], f->from,       f->to,
+                                         numbers[i][0],           numbers[i][1], numbers[i][2]};
         memcpy(fields + BEFORE + i * FIELDS, row, sizeof row);
     }
     return vit_journal_add(j, number, fields, BEFORE + g->count * FIELDS, error);

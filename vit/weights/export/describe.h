@@ -16,6 +16,9 @@ typedef struct vit_description {
     vit_string notes;     /* what the library does slightly differently, separated likewise */
 } vit_description;
 
+/* "f32", "bf16", "f16", "int8", NULL: the `type` of vit_convert. */
+extern const char *const vit_written_types[];
+
 /* dtype: of the weights, I8 as in vit/weights/file/rounded.h. Describes the network, its labels and
  * its preprocessing as `target` does. What cannot be expressed is left out, or replaced by what
  * comes closest, and named in `reasons`. Freed by vit_description_clear. Errors: MEMORY. */
