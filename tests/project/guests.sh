@@ -76,7 +76,7 @@ for program in $core_programs; do
 done
 "$tmp/vit-info" --version >"$tmp/said"
 check "--version names what is missing" \
-    "$(grep -q '^guests: none; without: search' "$tmp/said" && echo yes)"
+    "$(grep -q '^guests: none; without: .*search' "$tmp/said" && echo yes)"
 "$tmp/vit-train" --data digits --report page.html 2>"$tmp/said"
 check "an option of a guest says whose it is" \
     "$(grep -q -- '--report is of the guest report .*WITHOUT=report' "$tmp/said" && echo yes)"
