@@ -78,8 +78,8 @@ static const vit_option options[] = {
              "picture as [tokens][width]"},
     VIT_COVERAGE_OPTIONS(settings, sets),
     {VIT_OPTION(COUNT, "neighbours", neighbours, "K"),
-     .help = "with --among: also the K training pictures whose features\n"
-             "are most similar",
+     .help = "with --among: also the K nearest neighbours (k-NN), the\n"
+             "training pictures with the most similar features",
      .min = 1, .max = 1000},
     {VIT_OPTION(TEXT, "among", among, "DATA"),
      .help = "the data that the model was taught or trained on, as\n"

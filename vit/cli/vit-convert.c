@@ -32,9 +32,10 @@ static const vit_option options[] = {
              "output, for a model file, hf and onnx (default: f32)",
      .choices = vit_written_types},
     {VIT_OPTION(TEXT, "calibrate", calibrate, "DIR"),
-     .help = "of int8: pictures of DIR, a folder of them or data as\n"
-             "for vit-evaluate, show which channels are outliers,\n"
-             "half of which go from the norms to the weights"},
+     .help = "with --dtype int8: pictures of DIR, a folder of them or\n"
+             "data as for vit-evaluate, show which channels are\n"
+             "outliers; half of these goes from the norms to the\n"
+             "weights (SmoothQuant)"},
     {VIT_OPTION(COUNT, "calibrate-pictures", pictures, "N"),
      .help = "how many of these are used, spread evenly (default: 64)", .min = 1, .max = 1000000},
     {VIT_FLAG("force", force), .help = "write the model even if the layout cannot express all\n"

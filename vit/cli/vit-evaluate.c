@@ -74,7 +74,7 @@ static const vit_option options[] = {
      .help = "write the confusion matrix as a table with the names\n"
              "of the classes"},
     {VIT_OPTION(TEXT, "confusion-svg", confusion_svg, "FILE.svg"),
-     .help = "the same as a picture, for a browser"},
+     .help = "write the confusion matrix as a picture, for a browser"},
     {VIT_OPTION(TEXT, "report", report, "FILE.html"),
      .help = "write a page with the pictures: accuracy, classes,\n"
              "confusion matrix, calibration, risk and coverage, the\n"
@@ -85,7 +85,8 @@ static const vit_option options[] = {
      .help = "write a line for each picture: its file or number,\n"
              "the true class, the answer, and the probabilities of\n"
              "the answer and of the true class"},
-    VIT_NEAR_DUPLICATES_OPTION(settings, near_duplicates, ", and of\nthem in the training part"),
+    VIT_NEAR_DUPLICATES_OPTION(settings, near_duplicates,
+                               ";\nalso those of a picture in the training part"),
     {VIT_OPTION(TEXT, "label-issues", label_issues, "FILE.csv"),
      .help = "write the pictures whose label is likely wrong, by\n"
              "confident learning, the likeliest first\n"
@@ -154,8 +155,8 @@ static const vit_command command = {
              "  mpirun -np 4 vit-evaluate --model my.safetensors --data mnist\n"
              "      four processes, built with make MPI=1: the same figures, sooner\n"
              "\n"
-             "Of a model of any number of classes a picture (vit-train --multi-label) it\n"
-             "measures average precision and f1.\n",
+             "A model that gives a picture any number of classes (vit-train --multi-label) is\n"
+             "measured by average precision and f1.\n",
     .notes = "Exit status: 0 done, 1 failed, 2 wrong usage.\n" VIT_CPU_NOTE
              "; in f32 the figures are the same with each.\n",
     .options = options,

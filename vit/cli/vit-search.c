@@ -27,8 +27,8 @@ static const vit_option options[] = {
      .help = "whose features are compared: a file or directory of\n"
              "weights, or a name (default: that of the index)"},
     {VIT_OPTION(TEXT, "out", out, "INDEX"), .letter = 'o',
-     .help = "the file of the index, which is made, or brought up to\n"
-             "what the folders hold now; of repair: the new file"},
+     .help = "the file of the index: build makes it, or updates it to\n"
+             "what the folders hold now; repair writes it anew"},
     {.kind = VIT_OPTION_GROUP, .help = "Finding"},
     {VIT_OPTION(COUNT, "top", top, "K"), .help = "the K most similar pictures (default: 10)",
      .min = 1, .max = 1e6},

@@ -216,7 +216,7 @@ static const vit_option options[] = {
     {VIT_OPTION(TEXT, "log", log, "FILE.jsonl"),
      .help = "write all events and notes there, one JSON object a\n"
              "line; with --resume they are appended"},
-    VIT_NEAR_DUPLICATES_OPTION(settings, near_duplicates, ", with their\nsplits and classes",
+    VIT_NEAR_DUPLICATES_OPTION(settings, near_duplicates, ",\nwith their splits and classes",
                                .also = VIT_EVERYWHERE),
     {.also = VIT_EVERYWHERE,
      VIT_OPTION(TEXT, "report", report, "FILE.html"),
@@ -319,7 +319,8 @@ static int calibrate(const settings *s, const char *out) {
                                            .cpu = vit_chosen_cpu()};
     const bool asked = s->calibrate && s->status == VIT_OK && !s->find_lr;
     if (!asked || vit_cluster_rank(s->cluster) > 0) return VIT_EXIT_OK;
-    return vit_coverages ? vit_coverages->calibrate_trained(&command, out, &pictures, false) : VIT_EXIT_OK;
+    return vit_coverages ? vit_coverages->calibrate_trained(&command, out, &pictures, false)
+                         : VIT_EXIT_OK;
 }
 
 /* *outcome: what the training has reached. */

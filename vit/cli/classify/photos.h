@@ -14,27 +14,27 @@ typedef struct vit_photo_choice {
 
 extern const char *const vit_place_words[]; /* "link", "copy", "move", NULL */
 
-#define VIT_PHOTO_OPTIONS(settings, member)                                                    \
-    {.kind = VIT_OPTION_GROUP, .help = "A photo library (docs/photos.md)"},                    \
-        {VIT_OPTION(TEXT, "sort-into", member.sort_into, "DIR"),                               \
-         .help = "bring each picture into the folder of its class in\n"                        \
-                 "DIR, or into DIR/abstained; never replaces a file"},                         \
-        {VIT_OPTION(CHOICE, "by", member.by, "HOW"), .optional = true,                         \
-         .help = "of --sort-into: link (symbolic), copy or move", .choices = vit_place_words}, \
-        {VIT_FLAG("write-tags", member.write_tags),                                            \
-         .help = "write the answers as tags into the XMP sidecars of\n"                        \
-                 "the pictures, never into the pictures"},                                     \
-        {VIT_OPTION(TEXT, "journal", member.journal, "FILE"),                                  \
-         .help = "of --write-tags: what was changed, for --undo\n"                             \
-                 "(default: vit-tags.journal)"},                                               \
-        {VIT_OPTION(TEXT, "under", member.under, "BRANCH"),                                    \
-         .help = "of --write-tags: the tags lie below this one, such\n"                        \
-                 "as Animals/"},                                                               \
-        {VIT_FLAG("dry-run", member.dry_run),                                                  \
-         .help = "with --sort-into, --write-tags or --undo: only say\nwhat would be done"},    \
-    {                                                                                          \
-        VIT_OPTION(TEXT, "undo", member.undo, "DIR|FILE"),                                     \
-            .help = "undo what --sort-into DIR did, or --write-tags\nwith this journal"        \
+#define VIT_PHOTO_OPTIONS(settings, member)                                                      \
+    {.kind = VIT_OPTION_GROUP, .help = "A photo library (docs/photos.md)"},                      \
+        {VIT_OPTION(TEXT, "sort-into", member.sort_into, "DIR"),                                 \
+         .help = "bring each picture into the folder of its class in\n"                          \
+                 "DIR, or into DIR/abstained; never replaces a file"},                           \
+        {VIT_OPTION(CHOICE, "by", member.by, "HOW"), .optional = true,                           \
+         .help = "with --sort-into: link (symbolic), copy or move", .choices = vit_place_words}, \
+        {VIT_FLAG("write-tags", member.write_tags),                                              \
+         .help = "write the answers as tags into the XMP sidecars of\n"                          \
+                 "the pictures, never into the pictures"},                                       \
+        {VIT_OPTION(TEXT, "journal", member.journal, "FILE"),                                    \
+         .help = "with --write-tags: what was changed, for --undo\n"                             \
+                 "(default: vit-tags.journal)"},                                                 \
+        {VIT_OPTION(TEXT, "under", member.under, "BRANCH"),                                      \
+         .help = "with --write-tags: the tags lie below this one, such\n"                        \
+                 "as Animals/"},                                                                 \
+        {VIT_FLAG("dry-run", member.dry_run),                                                    \
+         .help = "with --sort-into, --write-tags or --undo: only say\nwhat would be done"},      \
+    {                                                                                            \
+        VIT_OPTION(TEXT, "undo", member.undo, "DIR|FILE"),                                       \
+            .help = "undo what --sort-into DIR did, or --write-tags\nwith this journal"          \
     }
 
 typedef struct vit_photos vit_photos;

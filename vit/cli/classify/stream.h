@@ -28,8 +28,8 @@ extern const char *const vit_yuv_names[]; /* "bt601", "bt709", NULL */
         {VIT_OPTION(NUMBER, "fps", member.fps, "R"),                                            \
          .help = "frames a second, of a stream that does not say it"},                          \
         {VIT_OPTION(CHOICE, "matrix", member.matrix, "M"),                                      \
-         .help = "of YUV4MPEG2, which does not say it: bt601, as ffmpeg\n"                      \
-                 "takes it, or bt709 (default: bt601)",                                         \
+         .help = "the colours of YUV4MPEG2, which does not say which:\n"                        \
+                 "bt601, as ffmpeg assumes, or bt709 (default: bt601)",                         \
          .choices = vit_yuv_names},                                                             \
         {VIT_FLAG("realtime", member.realtime),                                                 \
          .help = "of a camera: where frames come faster than answers,\n"                        \

@@ -87,18 +87,18 @@ typedef struct vit_model_choice {
 /* Of a program that trains: keys of the recipe; what: the help of --precision. */
 #define VIT_PRECISION_KEYS(what)                                                         \
     {VIT_PRECISION_ROW(what), .key = "precision", .offset = offsetof(settings, keys)}, { \
-        VIT_ARITHMETIC_ROW("of bf16: pairs, as VDPBF16PS sums, or tiles, as AMX\n"       \
-                           "does; any: tiles where there is AMX. For the same bytes\n"   \
-                           "again choose the same (default: any)"),                      \
+        VIT_ARITHMETIC_ROW("the order of sums in bf16: pairs (VDPBF16PS), tiles\n"       \
+                           "(AMX), or any: tiles where there is AMX. The same\n"         \
+                           "order gives the same bytes (default: any)"),                 \
             .key = "arithmetic", .offset = offsetof(settings, keys)                      \
     }
 /* Of a program that answers. */
-#define VIT_ARITHMETIC_OPTION(settings)                                     \
-    {                                                                       \
-        VIT_ARITHMETIC_ROW("of bf16: pairs, as VDPBF16PS sums, or tiles,\n" \
-                           "as AMX does; any: tiles where there is AMX\n"   \
-                           "(default: any)"),                               \
-            .offset = offsetof(settings, from.bf16), .also = VIT_EVERYWHERE \
+#define VIT_ARITHMETIC_OPTION(settings)                                            \
+    {                                                                              \
+        VIT_ARITHMETIC_ROW("the order of sums in bf16: pairs (VDPBF16PS), tiles\n" \
+                           "(AMX), or any: tiles where there is AMX\n"             \
+                           "(default: any)"),                                      \
+            .offset = offsetof(settings, from.bf16), .also = VIT_EVERYWHERE        \
     }
 
 /* For programs that answer: the precision that is asked for; f32 in place of one that this
@@ -158,7 +158,7 @@ typedef struct vit_class_choice {
 #define VIT_CLASS_COLUMN_OPTION(settings, member)                           \
     {                                                                       \
         VIT_OPTION(TEXT, "class-column", member, "NAME"),                   \
-            .help = "of a table of pictures: the column with the classes\n" \
+            .help = "the column with the classes, of a table of pictures\n" \
                     "(default: by its name, as label; docs/data.md)",       \
             .also = VIT_EVERYWHERE                                          \
     }
@@ -169,11 +169,11 @@ typedef struct vit_class_choice {
                     "table, as --label-issues writes one",                   \
             .also = VIT_EVERYWHERE                                           \
     }
-#define VIT_NEAR_DUPLICATES_OPTION(settings, member, ...)                        \
-    {                                                                            \
-        VIT_OPTION(TEXT, "near-duplicates", member, "FILE.csv"),                 \
-            .help = "write a table of the copies among the pictures, the same\n" \
-                    "file, saved again, mirrored or cropped" __VA_ARGS__         \
+#define VIT_NEAR_DUPLICATES_OPTION(settings, member, ...)                         \
+    {                                                                             \
+        VIT_OPTION(TEXT, "near-duplicates", member, "FILE.csv"),                  \
+            .help = "write a table of the near-duplicates: pictures that are\n"   \
+                    "the same file, saved again, mirrored or cropped" __VA_ARGS__ \
     }
 /* Two rows, of a vit_class_choice `classes`. */
 #define VIT_CLASS_OPTIONS(settings)                                                              \
@@ -200,17 +200,17 @@ typedef struct vit_class_choice {
 #define VIT_CONFIG_OPTION(settings)                                      \
     {                                                                    \
         VIT_OPTION(TEXT, "config", from.config, "FILE"),                 \
-            .help = "of published weights: the config, instead of the\n" \
+            .help = "the config of published weights, in place of the\n" \
                     "config.json beside them",                           \
             .also = VIT_EVERYWHERE                                       \
     }
-#define VIT_EMULATE_OPTION(settings)                                     \
-    {                                                                    \
-        VIT_OPTION(TEXT, "emulate", from.emulate, "LIBRARY"),            \
-            .help = "of weights that libraries answer differently: as\n" \
-                    "timm, hf, meta or open_clip (default: their own\n"  \
-                    "library)",                                          \
-            .also = VIT_EVERYWHERE                                       \
+#define VIT_EMULATE_OPTION(settings)                                         \
+    {                                                                        \
+        VIT_OPTION(TEXT, "emulate", from.emulate, "LIBRARY"),                \
+            .help = "answer as this library, where libraries answer\n"       \
+                    "differently with the same weights: timm, hf, meta or\n" \
+                    "open_clip (default: the library of the weights)",       \
+            .also = VIT_EVERYWHERE                                           \
     }
 #define VIT_LABELS_OPTION(settings)                                      \
     {                                                                    \
@@ -223,20 +223,19 @@ typedef struct vit_class_choice {
             .also = VIT_EVERYWHERE, .exclusive = VIT_LABELS_EXCLUSIVE    \
     }
 #define VIT_LABELS_EXCLUSIVE 77
-#define VIT_LABELS_FILE_OPTION(settings)                                           \
-    {                                                                              \
-        VIT_OPTION(TEXT, "labels-file", from.labels_file, "FILE"),                 \
-            .help = "the same of a file alone", .exclusive = VIT_LABELS_EXCLUSIVE, \
-            .also = VIT_EVERYWHERE                                                 \
+#define VIT_LABELS_FILE_OPTION(settings)                                                        \
+    {                                                                                           \
+        VIT_OPTION(TEXT, "labels-file", from.labels_file, "FILE"),                              \
+            .help = "the same, always a file, never a list", .exclusive = VIT_LABELS_EXCLUSIVE, \
+            .also = VIT_EVERYWHERE                                                              \
     }
 #define VIT_TEMPLATE_OPTION(settings)                                         \
     {                                                                         \
         VIT_OPTION(LIST, "template", from.templates, "TEXT"),                 \
-            .help = "prompt template of zero-shot classification: this\n"     \
-                    "text with the label at {}, as \"a photo of a {}\"; of\n" \
-                    "several the mean; or a file with one a line; or\n"       \
-                    "imagenet or imagenet-simple, CLIP's 80 and 7\n"          \
-                    "(default: {})",                                          \
+            .help = "prompt template of zero-shot classification: a text\n"   \
+                    "with the label at {}, as \"a photo of a {}\"; several\n" \
+                    "are averaged; or a file with one a line; or imagenet\n"  \
+                    "or imagenet-simple, CLIP's 80 and 7 (default: {})",      \
             .also = VIT_EVERYWHERE                                            \
     }
 #define VIT_SIZE_OPTION(settings)                                     \
@@ -250,10 +249,10 @@ typedef struct vit_class_choice {
 #define VIT_EXIF_OPTION(settings)                                             \
     {                                                                         \
         VIT_OPTION(CHOICE, "exif-orientation", from.exif_orientation, "HOW"), \
-            .help = "of a camera's pictures: exif turns them upright as\n"    \
-                    "it says, never takes them as they are stored\n"          \
-                    "(default: model: exif for our own and Hugging\n"         \
-                    "Face's)",                                                \
+            .help = "exif: turn a camera's pictures upright by their EXIF\n"  \
+                    "orientation; never: leave them as they are stored;\n"    \
+                    "model: as the model says, exif for our own and\n"        \
+                    "Hugging Face's (default: model)",                        \
             .choices = vit_orientation_names, .also = VIT_EVERYWHERE          \
     }
 

@@ -98,8 +98,8 @@ static const vit_option options[] = {
     LIMIT(connections, "max-connections", 10000,
           "open at once; more are refused with 503 (default: 256)"),
     LIMIT(per_address, "max-per-address", 10000,
-          "the same from one address; more are refused with 429\n"
-          "(default: 128)"),
+          "open at once from one address; more are refused with\n"
+          "429 (default: 128)"),
     {VIT_OPTION(NUMBER, "timeout", timeout, "SECONDS"),
      .help = "the longest that a request may take to arrive, to wait\n"
              "for its turn, and its client to read the answer\n"
