@@ -1,5 +1,6 @@
 /* Labelled pictures in memory: those of a caller, or those that numpy.c has read from files. */
 #include "datasets/reader.h"
+#include "vit/base/order.h"
 #include "vit/base/parallel.h"
 #include "vit/base/sys.h"
 #include "vit/base/utf8.h"
@@ -225,10 +226,6 @@ static vit_status take_part(vit_records *r, const vit_dataset *d, const vit_arra
 
 /* ---- names ---- */
 
-static int compare_names(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Classes meet by name: each has one of its own. sorted: [classes], scratch. */
 static vit_status check_names(const vit_dataset *d, const char **sorted, const char *name,
                               vit_error *error) {
@@ -236,7 +233,7 @@ static vit_status check_names(const vit_dataset *d, const char **sorted, const c
         if (!vit_is_class_name(sorted[i] = d->labels[i]))
             return vit_fail(error, VIT_ERROR_ARGUMENT,
                             "%s: the name of class %zu is empty or no UTF-8 text", name, i);
-    qsort(sorted, d->classes, sizeof *sorted, compare_names);
+    qsort(sorted, d->classes, sizeof *sorted, vit_compare_texts);
     for (size_t i = 1; i < d->classes; i++)
         if (strcmp(sorted[i - 1], sorted[i]) == 0)
             return vit_fail(error, VIT_ERROR_ARGUMENT, "%s: two classes are called \"%s\"", name,

@@ -1,6 +1,7 @@
 #include "datasets/tables/columns.h"
 #include "datasets/tables/places.h"
 #include "datasets/tables/several.h"
+#include "vit/base/order.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
@@ -206,10 +207,6 @@ static vit_status check_split(vit_columns *out, const vit_cells *c, vit_error *e
 
 /* ---- what may name classes ---- */
 
-static int compare_texts(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Facts about the values of a column. */
 typedef struct facts {
     size_t count, distinct; /* of those that are not empty */
@@ -232,7 +229,7 @@ static vit_status look_at(facts *f, const vit_cells *c, size_t column, vit_error
             has_fraction = has_fraction ||
                            (number > -1e15 && number < 1e15 && number != (double)(long long)number);
     }
-    if (f->count > 0) qsort(values, f->count, sizeof *values, compare_texts);
+    if (f->count > 0) qsort(values, f->count, sizeof *values, vit_compare_texts);
     for (size_t i = 0; i < f->count; i++)
         f->distinct += i == 0 || strcmp(values[i - 1], values[i]) != 0;
     f->are_decimals = f->are_numbers && has_fraction;

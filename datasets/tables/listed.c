@@ -75,15 +75,11 @@ typedef struct listed {
     const vit_table_options *options;
 } listed;
 
-static int compare_texts(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static int compare_numbers(const void *a, const void *b) {
     uint64_t x = 0, y = 0;
     vit_parse_u64(*(char *const *)a, &x);
     vit_parse_u64(*(char *const *)b, &y);
-    return x == y ? compare_texts(a, b) : (x > y) - (x < y);
+    return x == y ? vit_compare_texts(a, b) : (x > y) - (x < y);
 }
 
 /* The classes of all rows, sorted as bytes, or as numbers if all are such. */
@@ -107,7 +103,7 @@ static vit_status find_classes(vit_tree *tree, listed *l, vit_error *error) {
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: has no class", l->tables[0].path);
     }
     l->are_numbers = are_numbers;
-    qsort(all, count, sizeof *all, are_numbers ? compare_numbers : compare_texts);
+    qsort(all, count, sizeof *all, are_numbers ? compare_numbers : vit_compare_texts);
     for (size_t i = 0; i < count; i++) {
         if (at > 0 && strcmp(all[at - 1], all[i]) == 0) continue;
         all[at++] = all[i];
@@ -130,7 +126,7 @@ static vit_status find_classes(vit_tree *tree, listed *l, vit_error *error) {
 
 static size_t class_of(const vit_tree *tree, const listed *l, const char *class) {
     char **found = bsearch(&class, tree->classes, tree->class_count, sizeof *found,
-                           l->are_numbers ? compare_numbers : compare_texts);
+                           l->are_numbers ? compare_numbers : vit_compare_texts);
     return (size_t)(found - tree->classes);
 }
 

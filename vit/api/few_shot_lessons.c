@@ -4,6 +4,7 @@
 #include "vit/api/few_shot.h"
 #include "vit/base/fpmode.h"
 #include "vit/base/math.h"
+#include "vit/base/order.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/formats/json.h"
@@ -34,10 +35,6 @@ static int compare_places(const void *a, const void *b) {
     int order = strcmp(x->class_name, y->class_name);
     if (order == 0) order = strcmp(x->name, y->name);
     return order != 0 ? order : memcmp(x->digest, y->digest, 32);
-}
-
-static int compare_classes(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* Puts the pictures into that order. */
@@ -89,7 +86,7 @@ static vit_status sort_classes(vit_few_shot *t, vit_error *error) {
                               t->classes[t->test_labels[i]]);
     for (size_t k = 0; k < t->class_count && status == VIT_OK; k++)
         if (used[k]) sorted[kept++] = t->classes[k];
-    if (status == VIT_OK && kept > 1) qsort(sorted, kept, sizeof *sorted, compare_classes);
+    if (status == VIT_OK && kept > 1) qsort(sorted, kept, sizeof *sorted, vit_compare_texts);
     for (size_t k = 0; k < kept && status == VIT_OK; k++)
         for (size_t j = 0; j < t->class_count; j++)
             if (t->classes[j] == sorted[k]) at[j] = k;

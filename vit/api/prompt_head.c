@@ -1,6 +1,7 @@
 /* Classes in words: labels, each in every template, as the rows of a head. */
 #include "vit/api/embedder.h"
 #include "vit/api/prompts.h"
+#include "vit/base/order.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
@@ -41,16 +42,12 @@ static vit_status split_labels(vit_label_list *out, const char *text, vit_error 
     return status;
 }
 
-static int compare(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static vit_status check_labels(const vit_label_list *n, vit_error *error) {
     const char **sorted = vit_alloc(n->count, sizeof *sorted);
     vit_status status = VIT_OK;
     if (!sorted) return vit_fail_memory(error, "labels", n->count * sizeof *sorted);
     for (size_t i = 0; i < n->count; i++) sorted[i] = n->labels[i];
-    qsort(sorted, n->count, sizeof *sorted, compare);
+    qsort(sorted, n->count, sizeof *sorted, vit_compare_texts);
     for (size_t i = 0; i < n->count && status == VIT_OK; i++) {
         if (!*sorted[i])
             status = vit_fail(error, VIT_ERROR_ARGUMENT, "a label is empty: write a word there");

@@ -2,6 +2,7 @@
 
 #include "vit/base/fpmode.h"
 #include "vit/vit.h"
+#include <string.h>
 
 void vit_top_k(const float *values, size_t count, size_t k, size_t *indices) {
     VIT_ENTRY;
@@ -24,6 +25,10 @@ COMPARE(vit_compare_ids, uint32_t)
 COMPARE(vit_compare_sizes, size_t)
 COMPARE(vit_compare_floats, float)
 COMPARE(vit_compare_doubles, double)
+
+int vit_compare_texts(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 size_t vit_count_below(const double *values, size_t count, double x, bool up_to) {
     size_t low = 0, high = count;

@@ -18,6 +18,8 @@ int vit_compare_ids(const void *a, const void *b);
 int vit_compare_sizes(const void *a, const void *b);
 int vit_compare_floats(const void *a, const void *b);
 int vit_compare_doubles(const void *a, const void *b);
+/* The same of pointers to texts. */
+int vit_compare_texts(const void *a, const void *b);
 
 /* How many of ascending values are below x, or `up_to` it. */
 size_t vit_count_below(const double *values, size_t count, double x, bool up_to);

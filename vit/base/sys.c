@@ -1,5 +1,6 @@
 #define _DEFAULT_SOURCE /* madvise: posix_madvise gives nothing back */
 #include "vit/base/sys.h"
+#include "vit/base/order.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -421,10 +422,6 @@ static int read_names(DIR *directory, char **text, size_t *used, size_t *count) 
     }
 }
 
-static int compare_names(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* One block: the pointers, then the names they point to. */
 static char **sorted_names(const char *text, size_t used, size_t count) {
     size_t table = count * sizeof(char *);
@@ -435,7 +432,7 @@ static char **sorted_names(const char *text, size_t used, size_t count) {
         names[i] = name;
         name += strlen(name) + 1;
     }
-    qsort(names, count, sizeof *names, compare_names);
+    qsort(names, count, sizeof *names, vit_compare_texts);
     return names;
 }
 

@@ -1,4 +1,5 @@
 #include "vit/formats/label_list.h"
+#include "vit/base/order.h"
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include <ctype.h>
@@ -149,14 +150,10 @@ static char *behind_number(char *line, uint64_t *number) {
     return vit_parse_u64(digits, number) ? line + length + space : NULL;
 }
 
-static int compare_labels(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Whether a name is there twice: then numbers before names belong to them, "1 cent", "2 cent". */
 static bool has_twice(char **names, size_t count) {
     bool twice = false;
-    qsort(names, count, sizeof *names, compare_labels);
+    qsort(names, count, sizeof *names, vit_compare_texts);
     for (size_t i = 1; i < count; i++) twice = twice || strcmp(names[i - 1], names[i]) == 0;
     return twice;
 }

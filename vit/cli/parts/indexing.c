@@ -93,10 +93,6 @@ static known *find_known(const work *w, const char *name) {
                                : bsearch(&wanted, w->known, w->known_count, sizeof wanted, compare);
 }
 
-static bool same_stamp(const vit_stamp *a, const vit_stamp *b) {
-    return a->seconds == b->seconds && a->nanoseconds == b->nanoseconds && a->size == b->size;
-}
-
 /* ---- pictures ---- */
 
 /* Computes the pictures that wait and writes those that could be read. */
@@ -138,7 +134,7 @@ static vit_status take(work *w, item *picture, vit_error *error) {
         w->g->failed++;
         return VIT_OK;
     }
-    if (before && same_stamp(&before->stamp, &stamp)) {
+    if (before && vit_stamps_equal(&before->stamp, &stamp)) {
         before->seen = true;
         w->g->kept++;
         return VIT_OK;

@@ -83,16 +83,12 @@ static vit_status check_whole(const vit_index *now, const vit_index *before, con
                     path, vit_index_pictures(now), vit_index_pictures(before));
 }
 
-static bool is_same(const vit_stamp *a, const vit_stamp *b) {
-    return a->seconds == b->seconds && a->nanoseconds == b->nanoseconds && a->size == b->size;
-}
-
 /* Reads the file if it is not what it was; the lock is held. */
 static vit_status refresh(serve_indexed *in, vit_error *error) {
     vit_stamp stamp;
     serve_snapshot *fresh;
     vit_status status = vit_stamp_of(&stamp, in->path, error);
-    if (status != VIT_OK || is_same(&stamp, &in->stamp)) return status;
+    if (status != VIT_OK || vit_stamps_equal(&stamp, &in->stamp)) return status;
     status = read_snapshot(&fresh, in->path, vit_threads_default(), error);
     if (status != VIT_OK) return status;
     status = check_whole(fresh->index, in->current->index, in->path, error);
