@@ -55,9 +55,9 @@ static const vit_option options[] = {
     {VIT_OPTION(TEXT, "preset", preset, "NAME|FILE"),
      .help = "network and recipe: mnist, mnist-quick, mnist-best,\n"
              "mnist-plain, fashion, fashion-best, fashion-plain, digits,\n"
-             "cifar10, cifar10-30min, cifar10-best, features, folder,\n"
-             "finetune, handwriting, lecture, strips, numbers,\n"
-             "language, or a JSON file\n"
+             "cifar10, cifar10-30min, cifar10-best, cifar10-plain,\n"
+             "features, folder, finetune, handwriting, lecture,\n"
+             "strips, numbers, language, or a JSON file\n"
              "(default: the data decides; with --init: finetune)"},
     {VIT_OPTION(LIST, "set", set, "KEY=VALUE"),
      .help = "another value for a key of the preset (docs/presets.md);\n"

@@ -182,6 +182,7 @@ static const struct check {
     {"answers", "fashion", compute_answers, false},
     {"answers", "fashion-plain", compute_answers, false},
     {"answers", "cifar10", compute_answers, false},
+    {"answers", "cifar10-plain", compute_answers, false},
     {"training", "lecture", compute_training, true},
     {"training", "mnist", compute_training, true},
 };
