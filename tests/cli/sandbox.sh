@@ -24,6 +24,60 @@ if ! vit-classify --sandbox on --model $model a.jpg >out 2>err; then
 fi
 check "inside it the answer is the same" cmp out answer
 
+# ---- systems that lack a part of it: a filter answers ENOSYS to its call ----
+
+cat >lacks.c <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int main(int count, char **words) {
+    struct sock_filter steps[] = {{0x20, 0, 0, 0},
+                                  {0x15, 0, 1, count > 2 ? (unsigned)atoi(words[1]) : 0},
+                                  {0x06, 0, 0, SECCOMP_RET_ERRNO | ENOSYS},
+                                  {0x06, 0, 0, SECCOMP_RET_ALLOW}};
+    struct sock_fprog program = {4, steps};
+    if (count < 3 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0)
+        return 99;
+    execvp(words[2], words + 2);
+    return 99;
+}
+END
+
+# lacks CALL SAID: what --sandbox on, the default and off come to, in vit-classify and vit-serve
+lacks() {
+    run 1 "" "there is none here: $2" ../lacks $1 vit-classify --sandbox on --model $model a.jpg
+    run 1 "" "there is none here: $2" ../lacks $1 vit-serve --sandbox on --port 0 --model m=$model
+    for how in "" "--sandbox off"; do
+        # shellcheck disable=SC2086
+        ../lacks $1 vit-classify $how --model $model a.jpg >out 2>err
+        check "without $1 the answer is the same: $how" cmp out answer
+        : >line # of the server before
+        # shellcheck disable=SC2086
+        ../lacks $1 vit-serve $how --port 0 --model m=$model >line 2>err &
+        until grep -q listening line; do kill -0 $! 2>said && sleep 0.1 || break; done
+        kill $! && wait $!
+        check "without $1 the server goes on: $how" test $? -eq 0
+        check "and says it once, or not: $how" \
+            test "$(grep -c "runs without .* sandbox: $2" err)" -eq $([ -n "$how" ]; echo $?)
+    done
+}
+if ${CC:-cc} -o ../lacks lacks.c 2>said && ../lacks 1000 true && [ -x "$BUILD/bin/vit-serve" ]; then
+    lacks 444 "this system has no Landlock"
+    lacks 445 "Landlock does not take its rules"
+    lacks 446 "Landlock does not take its rules"
+    case $(uname -m) in x86_64) seccomp=317 ;; *) seccomp=277 ;; esac
+    lacks $seccomp "this system has no seccomp"
+else
+    skips "systems that lack a part" "there is no seccomp, or no vit-serve"
+fi
+
 cat >planted.c <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>

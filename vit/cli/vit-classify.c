@@ -500,8 +500,8 @@ static vit_status enter_sandbox(const settings *s, int count, char **names, vit_
     vit_sandbox_read(&box, s->files_from || s->recursive ? "/" : NULL, false); /* any, later */
     for (int i = 0; i < count; i++) vit_sandbox_read(&box, names[i], false);
     vit_sandbox_write(&box, s->out);
-    const vit_status status = vit_sandbox_enter(&box, &command, false, error);
-    return status == VIT_OK ? vit_sandbox_seal(&box, error) : status;
+    const vit_status status = vit_sandbox_enter(&box, NULL, error);
+    return status == VIT_OK ? vit_sandbox_seal(&box, NULL, error) : status;
 }
 
 /* Returns the exit status. */

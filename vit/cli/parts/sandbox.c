@@ -13,6 +13,16 @@
 
 const char *const vit_sandbox_words[] = {"on", "off", NULL};
 
+/* missing: "a sandbox", or the part of it that is lacking. */
+static vit_status give_up(const vit_sandbox *box, const char *missing, const vit_command *says,
+                          vit_error *error) {
+    if (box->must)
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "--sandbox on: there is none here: %s; off does without", box->lack);
+    if (says) vit_say(says, "runs without %s: %s", missing, box->lack);
+    return VIT_OK;
+}
+
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
 #include <errno.h>
 #include <fcntl.h>
@@ -74,13 +84,14 @@ static void allow(vit_sandbox *box, const char *path, uint64_t rights) {
     if (box->rules < 0 || !path) return;
     path_rule rule = {.directory = open(path, O_PATH | O_CLOEXEC)};
     if (rule.directory < 0) return;
-    const bool known = fstat(rule.directory, &info) == 0;
-    rule.allowed = known && S_ISDIR(info.st_mode) ? rights : rights & of_files;
-    /* an older version does not know TRUNCATE */
-    if (known && syscall(ADD_RULE, box->rules, PATH_BENEATH, &rule, 0) != 0 && errno == EINVAL) {
+    const bool directory = fstat(rule.directory, &info) == 0 && S_ISDIR(info.st_mode);
+    rule.allowed = directory ? rights : rights & of_files;
+    long took = syscall(ADD_RULE, box->rules, PATH_BENEATH, &rule, 0);
+    if (took != 0 && errno == EINVAL) { /* an older version does not know TRUNCATE */
         rule.allowed &= OF_VERSION_1;
-        syscall(ADD_RULE, box->rules, PATH_BENEATH, &rule, 0);
+        took = syscall(ADD_RULE, box->rules, PATH_BENEATH, &rule, 0);
     }
+    box->untaken |= took != 0 && (errno == ENOSYS || errno == EPERM);
     close(rule.directory);
 }
 
@@ -257,33 +268,24 @@ static bool set_filter(void) {
 
 /* ---- both ---- */
 
-static vit_status give_up(vit_sandbox *box, const vit_command *command, bool says,
-                          vit_error *error) {
-    if (box->must)
-        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "--sandbox on: there is none here: %s; off does without", box->lack);
-    if (says) vit_say(command, "runs without a sandbox: %s", box->lack);
-    return VIT_OK;
-}
-
-vit_status vit_sandbox_enter(vit_sandbox *box, const vit_command *command, bool says,
-                             vit_error *error) {
+vit_status vit_sandbox_enter(vit_sandbox *box, const vit_command *says, vit_error *error) {
     if (box->off) return VIT_OK;
     if (!box->lack && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         box->lack = "the system does not let it give up privileges";
     if (!box->lack) {
         read_system(box);
-        if (syscall(RESTRICT_SELF, box->rules, 0) != 0)
+        if (box->untaken || syscall(RESTRICT_SELF, box->rules, 0) != 0)
             box->lack = "Landlock does not take its rules";
     }
     if (box->rules >= 0) close(box->rules);
     box->rules = -1;
-    return box->lack ? give_up(box, command, says, error) : VIT_OK;
+    return box->lack ? give_up(box, "a sandbox", says, error) : VIT_OK;
 }
 
-vit_status vit_sandbox_seal(vit_sandbox *box, vit_error *error) {
-    if (box->off || box->lack || set_filter() || !box->must) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_UNSUPPORTED, "--sandbox on: there is no seccomp here");
+vit_status vit_sandbox_seal(vit_sandbox *box, const vit_command *says, vit_error *error) {
+    if (box->off || box->lack || set_filter()) return VIT_OK;
+    box->lack = "this system has no seccomp";
+    return give_up(box, "half of its sandbox", says, error);
 }
 
 #else
@@ -310,17 +312,13 @@ void vit_sandbox_clear(vit_sandbox *box, const char *directory) {
     (void)directory;
 }
 
-vit_status vit_sandbox_enter(vit_sandbox *box, const vit_command *command, bool says,
-                             vit_error *error) {
-    (void)command;
-    (void)says;
-    if (!box->must) return VIT_OK;
-    return vit_fail(error, VIT_ERROR_UNSUPPORTED, "--sandbox on: there is none here: %s",
-                    box->lack);
+vit_status vit_sandbox_enter(vit_sandbox *box, const vit_command *says, vit_error *error) {
+    return box->off ? VIT_OK : give_up(box, "a sandbox", says, error);
 }
 
-vit_status vit_sandbox_seal(vit_sandbox *box, vit_error *error) {
+vit_status vit_sandbox_seal(vit_sandbox *box, const vit_command *says, vit_error *error) {
     (void)box;
+    (void)says;
     (void)error;
     return VIT_OK;
 }

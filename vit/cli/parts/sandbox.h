@@ -33,6 +33,7 @@ typedef struct vit_sandbox {
     int rules; /* a descriptor; -1: there are none */
     bool must; /* it was asked for: without it the program does not go on */
     bool off;
+    bool untaken;     /* the system knows no rules, though it made a set of them */
     const char *lack; /* why there is none, a sentence; NULL: there is one */
 } vit_sandbox;
 
@@ -59,12 +60,11 @@ void vit_sandbox_clear(vit_sandbox *box, const char *directory);
 /* Lets files be made, written and removed in a directory, or in that of a file. */
 void vit_sandbox_write(vit_sandbox *box, const char *path);
 
-/* From now on this thread, and those that it starts, open only such files. says: a program that has
- * no sandbox says so; it goes on unless it was asked for. */
-vit_status vit_sandbox_enter(vit_sandbox *box, const vit_command *command, bool says,
-                             vit_error *error);
+/* From now on this thread, and those that it starts, open only such files. says: the program that
+ * says so if it has no sandbox, or NULL; it goes on unless it was asked for. */
+vit_status vit_sandbox_enter(vit_sandbox *box, const vit_command *says, vit_error *error);
 
 /* From now on all threads start no program and no process, and open no socket. */
-vit_status vit_sandbox_seal(vit_sandbox *box, vit_error *error);
+vit_status vit_sandbox_seal(vit_sandbox *box, const vit_command *says, vit_error *error);
 
 #endif

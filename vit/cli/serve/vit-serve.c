@@ -293,7 +293,7 @@ static vit_status enter_sandbox(vit_sandbox *box, parts *p, const settings *s, v
         mkdir(s->keep_teachings, 0700); /* work/teachings.c says why it is not there then */
     vit_sandbox_write(box, s->keep_teachings);
     vit_sandbox_read(box, "/dev/urandom", false);
-    return vit_sandbox_enter(box, &command, true, error);
+    return vit_sandbox_enter(box, &command, error);
 }
 
 static vit_status begin(parts *p, const settings *s, vit_error *error) {
@@ -353,7 +353,7 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
     if (status == VIT_OK)
         status = serve_listener_start(p->listener, server->connections, server->metrics,
                                       serve_http_take, p->http, error);
-    return status == VIT_OK ? vit_sandbox_seal(&box, error) : status;
+    return status == VIT_OK ? vit_sandbox_seal(&box, &command, error) : status;
 }
 
 static void end(parts *p) {
