@@ -191,6 +191,11 @@ static void test_config_strict(void **state) {
         json_object_del(s.config, *key);
     json_object_set_new(s.config, "num_heads", json_integer(3));
     refuse(&s, VIT_ERROR_MISMATCH, "layout of torchvision", "in that of timm");
+    for (int eps = 0; eps >= -1; eps--) {
+        s = take("hf_aimv2_vision");
+        json_object_set_new(s.config, "rms_norm_eps", json_integer(eps));
+        refuse(&s, VIT_ERROR_ARGUMENT, "config.json: \"norm_eps\" is", "expected between 0 and 1");
+    }
 }
 
 /* Preparations that are none of a Vision Transformer's, or leave pictures of any shape. */

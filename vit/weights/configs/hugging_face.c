@@ -263,12 +263,13 @@ static vit_status read_pixio(vit_their_config *d, const json_t *own, const json_
 static vit_status read_aimv2(vit_their_config *d, const json_t *own, const json_t *object,
                              vit_error *error) {
     int pools = true, native = false, qkv = false, mlp = false;
-    const vit_their_key keys[] = {{"rms_norm_eps", .number = &d->said.norm_eps},
-                                  {"use_head", .flag = &pools},
+    const vit_their_key keys[] = {{"use_head", .flag = &pools},
                                   {"is_native", .flag = &native},
                                   {"qkv_bias", .flag = &qkv},
                                   {"mlp_bias", .flag = &mlp}};
-    const vit_status status = vit_read_keys(keys, VIT_COUNT(keys), d, own, error);
+    vit_status status = vit_read_keys(keys, VIT_COUNT(keys), d, own, error);
+    if (status == VIT_OK)
+        status = vit_read_switch(d, &vit_switches[VIT_KEY_norm_eps], own, "rms_norm_eps", error);
     if (status != VIT_OK) return status;
     if (native || qkv != mlp || (own != object && !pools))
         return vit_fail(error, VIT_ERROR_UNSUPPORTED,

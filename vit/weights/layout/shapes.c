@@ -150,7 +150,7 @@ static void apply(vit_config *c, const vit_their_config *d) {
         const double value = vit_switch_get(row, &d->said);
         const bool number = row->kind == VIT_FIELD_SIZE || row->kind == VIT_FIELD_DOUBLE;
         if (i == VIT_KEY_gated || (i == VIT_KEY_pool && vit_pools[c->pool].dist)) continue;
-        if (d->given[i] || (number && value > 0)) vit_switch_set(row, &c->encoder, value);
+        if (d->given[i] || (number && value != 0)) vit_switch_set(row, &c->encoder, value);
     }
 }
 
