@@ -2,10 +2,13 @@
  * tests/fuzz/fuzz_TARGET.c as libFuzzer gives it. A target that finds a fault ends the process, so
  * each has one of its own. */
 #define _DEFAULT_SOURCE /* fork in <unistd.h> */
+#include "tests/support/fault.h"
+#include "tests/support/replaced.h"
 #include "tests/support/unit.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +47,47 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t limit) {
     return size;
 }
 
+/* The first call of the system that the target makes fails, then the second, ...; of targets that
+ * expect nothing of what fails. */
+static void give_failing(const target *t, const vit_bytes *file) {
+    static const char any[] = " idx npy pickle requests serve tar tensors ";
+    for (long n = strstr(any, t->name) ? 1 : LONG_MAX;; n++) {
+        fault_arm(n);
+        t->input(file->data, file->size);
+        fault_disarm();
+        if (!fault_call()) return;
+        if (getenv("SHOW")) fprintf(stderr, "%ld %s\n", n, fault_call());
+    }
+}
+
+typedef struct sent {
+    const target *t;
+    const vit_bytes *file;
+    json_t *json; /* what begins at `from` */
+    size_t from;
+} sent;
+
+static bool give_json(void *context, const char *path, const char *value) {
+    const sent *s = context;
+    char *json = json_dumps(s->json, 0), *text = malloc(s->from + (json ? strlen(json) : 0) + 1);
+    if (!json || !text) abort();
+    memcpy(text, s->file->data, s->from);
+    memcpy(text + s->from, json, strlen(json) + 1);
+    if (value) s->t->input((const uint8_t *)text, strlen(text));
+    free(json);
+    free(text);
+    return true;
+}
+
+/* Each value of the JSON that the input ends with is of every other kind. */
+static void give_replaced(const target *t, const vit_bytes *file) {
+    sent s = {.t = t, .file = file};
+    while (s.from < file->size && file->data[s.from] != '{') s.from++;
+    s.json = json_loadb((const char *)file->data + s.from, file->size - s.from, 0, NULL);
+    if (s.json) replace_each(s.json, give_json, &s);
+    json_decref(s.json);
+}
+
 /* Gives the target every file of its directory, and each cut to half; counts them. */
 static size_t give_inputs(const target *t, const char *directory) {
     char **names;
@@ -57,6 +101,8 @@ static size_t give_inputs(const target *t, const char *directory) {
         fprintf(stderr, "%s\n", path); /* the last one is it, if this ends here */
         t->input(file.data, file.size);
         t->input(file.data, file.size / 2);
+        give_failing(t, &file);
+        give_replaced(t, &file);
         vit_free(file.data);
         vit_free(path);
     }

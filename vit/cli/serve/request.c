@@ -68,6 +68,7 @@ static bool reply_error(serve_reply *reply, unsigned status, const char *sentenc
     serve_end_json(&json, '}', reply);
     reply->status = status;
     reply->type = "application/json";
+    reply->json_size = 0; /* of an answer that did not come about */
     if (status == 429 || status == 503) reply->retry_after = 1;
     return false;
 }
