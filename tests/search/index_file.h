@@ -62,7 +62,7 @@ static void make(const char *path) {
 enum { SMALL = 6, HEAD = 64 };
 
 /* An index of six rows in two blocks, and a third block that takes one out; *file = its bytes. */
-static void make_small(vit_bytes *file) {
+static inline void make_small(vit_bytes *file) {
     const uint64_t gone[] = {1};
     make("large");
     vit_index_writer *w = open_writer("small");
@@ -74,7 +74,7 @@ static void make_small(vit_bytes *file) {
 }
 
 /* Gives the block at `at` the checksums of its content. */
-static void seal(uint8_t *block) {
+static inline void seal(uint8_t *block) {
     uint64_t size;
     uint32_t sum;
     memcpy(&size, block + 8, 8);
