@@ -1,7 +1,10 @@
 /* The tests' own comparisons can fail: above all, NaN fails them. */
 #include "tests/support/check.h"
+#include "tests/support/power.h"
+#include "tests/support/scratch.h"
 #include "tests/support/unit.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static void test_same(void **state) {
@@ -52,12 +55,30 @@ static void test_memory(void **state) {
     check_memory_free(&m);
 }
 
+/* A file that is not synced before it is renamed is lost. */
+static void test_power(void **state) {
+    put_file("a", "old");
+    power_watch(0);
+    FILE *file = fopen("b", "w"); /* not among the calls that are watched */
+    assert_non_null(file);
+    power_opened(fileno(file), "b");
+    power_wrote(fileno(file));
+    assert_int_equal(fwrite("new", 1, 3, file), 3);
+    assert_int_equal(fclose(file), 0);
+    power_will_replace("a");
+    assert_int_equal(rename("b", "a"), 0);
+    power_renamed("b", "a");
+    power_restore(POWER_LOSES_DATA);
+    assert_content("a", "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same),
         cmocka_unit_test(test_within),
         cmocka_unit_test(test_difference),
         cmocka_unit_test(test_memory),
+        IN_MEMORY(test_power),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
