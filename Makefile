@@ -638,7 +638,7 @@ coverage: all
 	$(MAKE) coverage-tests WATCH='$(or $(WATCH),$(COVERED))'
 coverage-tests:
 	$(call watched,coverage)
-	$(MAKE) BUILD=build/coverage WATCH='$(WATCH)' LDFLAGS='$(LDFLAGS) --coverage' \
+	$(MAKE) BUILD=build/coverage WATCH='$(WATCH)' LDFLAGS='$(LDFLAGS) --coverage -Wl,-u,__gcov_dump' \
 	  WATCH_FLAGS='-O0 --coverage' programs build/coverage/examples/draw_digit \
 	  $(patsubst %.c,build/coverage/%,$(wildcard $(COVERED_TESTS:%=tests/*/%.c)))
 	BUILD=build/coverage UNBOXED=yes TEST_SECONDS=300 MUTATIONS=500 tests/run $(sort $(COVERED_TESTS))
