@@ -182,6 +182,8 @@ run 1 "" "fetch-weights facebook/dinov2-small\" downloads" \
     vit-classify --model facebook/dinov2-small a.png
 run 1 "" "cannot open scans/absent" vit-classify --model scans/absent a.png
 run 1 "" "did you mean ./digits.safetensors?" vit-classify --model digits a.png
+mkdir bare
+run 1 "" "bare holds no weights: expected model.safetensors" vit-classify --model bare a.png
 run 1 "" "labels (--labels): cannot open nofile" $classify --labels nofile a.png
 run 1 "" "a.png is a picture, not weights" vit-classify --model a.png a.png
 sized="--model $fixtures/sizes.safetensors"

@@ -210,6 +210,11 @@ static vit_status find_state(vit_pickle_value *state, const vit_pickle *pickle, 
     char keys[200];
     *state = root;
     if (find_folder(state, pickle, root) || count_tensors(pickle, root) > 0) return VIT_OK;
+    if (root.kind == VIT_PICKLE_DICT && is_unclear(pickle, root))
+        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
+                        "it holds a student and a teacher, and nothing says which is meant, as "
+                        "dino_loss and ibot_loss do: in Python, torch.save(torch.load(FILE)"
+                        "['teacher'], OUT)");
     list_keys(pickle, root, keys);
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                     "expected a dictionary of tensors, or one under state_dict or model (or "

@@ -109,6 +109,9 @@ static vit_status find_named(char **path, const char *name, vit_error *error) {
     if (p.failed || !look_everywhere(path, &p, name)) {
         *path = NULL;
         status = vit_fail_memory(error, "the path of a model", strlen(name));
+    } else if (!*path && vit_path_look(name) == VIT_PATH_DIRECTORY) {
+        *path = vit_strdup(name); /* whose error says what it lacks */
+        if (!*path) status = vit_fail_memory(error, "a path", strlen(name));
     } else if (!*path) {
         status = no_such_model(&p, name, error);
     }
