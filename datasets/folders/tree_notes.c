@@ -4,6 +4,7 @@
 #include "datasets/unread.h"
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
+#include <string.h>
 
 /* Whether a class of a table is called as where there is none. */
 static bool is_none(const char *name) {
@@ -20,7 +21,8 @@ static vit_status note_none(vit_dataset *out, const vit_tree *tree, bool several
                             vit_error *error) {
     size_t i = 0;
     while (i < tree->class_count && !is_none(tree->classes[i])) i++;
-    if (i == tree->class_count) return VIT_OK;
+    if (i == tree->class_count || (tree->class_count == 2 && strcmp(tree->classes[i], "-1") == 0))
+        return VIT_OK; /* -1 and 1 are no and yes */
     return vit_dataset_note(
         out, error, "\"%s\" is learnt as a class, as any other; if it says that there is none, %s",
         tree->classes[i],

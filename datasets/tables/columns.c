@@ -54,7 +54,8 @@ static const char *const names[][NAMES] = {
                           "cultivar",
                           "emotion",
                           "cell_type",
-                          "retinopathy_grade"},
+                          "retinopathy_grade",
+                          "label_text"},
     [VIT_COLUMN_MAYBE] = {"level", "grade", "disease", "id"},
     [VIT_COLUMN_SPLIT] = {"split", "data_split", "set", "data_set", "subset", "partition", "usage",
                           "phase"},
@@ -332,9 +333,10 @@ static vit_status choose_of(choice *best, const vit_cells *c, vit_column_role ro
 
 /* ---- a column for each class ---- */
 
-/* 1, 0 or -1; 2: something else. */
-static int one_of(const char *cell) {
+int vit_cell_one(const char *cell) {
     if (!cell) return 2;
+    if (strcasecmp(cell, "true") == 0) return 1;
+    if (strcasecmp(cell, "false") == 0) return 0;
     const int sign = *cell == '-' ? -1 : 1;
     cell += *cell == '-' || *cell == '+';
     const bool is_one = strcmp(cell, "1") == 0 || strcmp(cell, "1.0") == 0;
@@ -354,7 +356,7 @@ static vit_status choose_ones(vit_columns *out, const vit_cells *c, vit_error *e
         out->ones_count++;
         for (size_t i = 0; i < c->row_count; i++) {
             const char *cell = vit_cell(c, i, k);
-            if (one_of(cell) != 2) continue;
+            if (vit_cell_one(cell) != 2) continue;
             return vit_fail(
                 error, VIT_ERROR_FORMAT,
                 "%s: line %zu: column %s has \"%.40s\", expected 0 or 1, as each column "
@@ -371,7 +373,7 @@ static vit_status check_signs(const vit_columns *out, const vit_cells *c, vit_er
     size_t first[3] = {0}; /* rows with -1, 0 and 1, counted from 1; 0: none */
     for (size_t i = 0; i < c->row_count; i++)
         for (size_t k = 0; k < c->column_count; k++) {
-            const int value = out->ones[k] ? one_of(vit_cell(c, i, k)) + 1 : 2;
+            const int value = out->ones[k] ? vit_cell_one(vit_cell(c, i, k)) + 1 : 2;
             if (first[value] == 0) first[value] = i + 1;
         }
     if (first[0] == 0 || first[1] == 0) return VIT_OK;
@@ -387,7 +389,7 @@ static vit_status check_ones(const vit_columns *out, const vit_cells *c, vit_err
     for (size_t i = 0; i < c->row_count; i++) {
         size_t count = 0, first = 0, last = 0;
         for (size_t k = 0; k < c->column_count; k++) {
-            if (!out->ones[k] || one_of(vit_cell(c, i, k)) != 1) continue;
+            if (!out->ones[k] || vit_cell_one(vit_cell(c, i, k)) != 1) continue;
             if (count++ == 0) first = k;
             last = k;
         }

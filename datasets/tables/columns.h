@@ -29,6 +29,10 @@ size_t vit_column_named(const vit_cells *c, const char *name);
  * vit_table_options). */
 bool vit_columns_wanted(const vit_cells *header, const void *user);
 
+/* What a cell says of the class that its column is: 1, 0 or -1, also as true or false; 2: something
+ * else. */
+int vit_cell_one(const char *cell);
+
 /* The part that a value of a column of splits names. evaluated: "eval" and "holdout" are the
  * validation part, as the column has a test, too. KINDS: unknown. */
 vit_tree_kind vit_split_kind(const char *value, bool evaluated);

@@ -171,8 +171,7 @@ static vit_status names_of_ones(char **names, size_t *count, const vit_cells *c,
     *count = 0;
     if (!to) return vit_fail_memory(error, "a row of a table", bytes);
     for (size_t k = 0; k < c->column_count; k++) {
-        const char *cell = vit_cell(c, row, k);
-        if (!ones[k] || *cell == '-' || strspn(cell, "+0.") == strlen(cell)) continue;
+        if (!ones[k] || vit_cell_one(vit_cell(c, row, k)) != 1) continue;
         memcpy(to, c->columns[k], strlen(c->columns[k]) + 1);
         to += strlen(to) + 1;
         ++*count;

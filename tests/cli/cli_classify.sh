@@ -174,7 +174,8 @@ cp digits.safetensors folder/model.safetensors
 run 0 "a.png" "" env VIT_MODELS=shipped vit-classify a.png
 run 0 "a.png" "" env VIT_MODELS=shipped vit-classify --model=mnist a.png
 run 0 "a.png" "" vit-classify --model folder a.png
-run 1 "" "no model \"nothing\"" vit-classify --model nothing a.png
+run 1 "" "nothing holds no weights: expected model" vit-classify --model nothing a.png
+run 1 "" "no model \"none\"" vit-classify --model none a.png
 fetch="scripts/fetch-weights vit_small_patch16_224\" downloads"
 run 1 "" "$fetch" vit-classify --model vit_small_patch16_224 a.png
 run 1 "" "$fetch" vit-classify --model vit_small_patch16_224/ a.png
@@ -182,8 +183,6 @@ run 1 "" "fetch-weights facebook/dinov2-small\" downloads" \
     vit-classify --model facebook/dinov2-small a.png
 run 1 "" "cannot open scans/absent" vit-classify --model scans/absent a.png
 run 1 "" "did you mean ./digits.safetensors?" vit-classify --model digits a.png
-mkdir bare
-run 1 "" "bare holds no weights: expected model.safetensors" vit-classify --model bare a.png
 run 1 "" "labels (--labels): cannot open nofile" $classify --labels nofile a.png
 run 1 "" "a.png is a picture, not weights" vit-classify --model a.png a.png
 sized="--model $fixtures/sizes.safetensors"

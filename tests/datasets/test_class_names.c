@@ -61,6 +61,17 @@ static void test_class_none(void **state) {
     assert_true(has_note(&set, "\"None\" is learnt as a class, as any other; if it says that there "
                                "is none, leave its lines out"));
     vit_dataset_close(&set);
+    put_file("none/train.csv", "image,smiles\n0,-1\n1,1\n2,1\n3,-1\n4,1\n5,-1\n");
+    vit_dataset_options column = any;
+    column.class_column = "smiles";
+    open_set(&set, "none", &column);
+    assert_false(has_note(&set, "is learnt as a class"));
+    vit_dataset_close(&set);
+    put_file("none/train.csv", "image,a,b\n0,True,False\n1,False,True\n2,False,True\n"
+                               "3,True,False\n4,True,False\n5,False,True\n");
+    open_set(&set, "none", &any);
+    assert_true(set.classes == 2 && set.train.labels[0] == 0);
+    vit_dataset_close(&set);
     put_file("none/train.csv", "image,Finding Labels\n0,a|b\n1,No Finding\n2,b\n3,a\n4,b\n5,a|b\n");
     vit_dataset_options several = any;
     several.multi_label = true;

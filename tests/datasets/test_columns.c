@@ -68,6 +68,7 @@ static void test_names(void **state) {
 static void test_two(void **state) {
     (void)state;
     assert_string_equal(choice("f,class_id,label\n1,0,cat\n2,1,dog\n3,0,cat\n"), "label");
+    assert_string_equal(choice("f,label,label_text\n1,0,cat\n2,1,dog\n3,0,cat\n"), "label_text");
     assert_string_equal(choice("f,label,class_name\n1,0,cat\n2,1,dog\n3,0,cat\n"), "class_name");
     assert_string_equal(choice("f,category,label\n1,pet,cat\n2,pet,dog\n3,pet,cat\n"), "label");
     assert_says("f,species,breed\n1,cat,a\n2,dog,b\n3,cat,c\n4,cat,a\n", "species and breed",
@@ -79,6 +80,8 @@ static void test_ones(void **state) {
     (void)state;
     assert_string_equal(choice("f,MEL,NV,BKL\n1,1.0,0.0,0.0\n2,0,1,0\n"), "3 ones");
     assert_string_equal(choice("f,a,b\n1,1,-1\n2,-1,1\n"), "2 ones");
+    assert_string_equal(choice("f,a,b\n1,True,False\n2,False,True\n"), "2 ones");
+    assert_says("f,a,b\n1,TRUE,false\n2,true,true\n", "line 3: has a 1 in 2 columns", "a and b");
     assert_says("f,a,b\n1,1,0\n2,1,1\n", "line 3: has a 1 in 2 columns, a and b", "--multi-label");
     assert_says("f,a,b\n1,0,0\n2,1,0\n", "line 2: has a 1 in none", "--multi-label");
     assert_says("f,a,b\n1,1,-1\n2,-1,0\n", "1, 0 and -1", "lines 3 and 2");
