@@ -84,7 +84,10 @@ run 0 "a.png" "" $classify --format text a.png
 run 0 '"predictions"' "" $classify --format json a.png
 run 2 "" "exclude each other" $classify --format csv --json a.png
 run 2 "" "--logits are written as text or JSON" $classify --format csv --logits a.png
-run 2 "" "leave --top and --logits out" $classify --embed --top 2 a.png
+run 2 "" "--top has no meaning with --embed" $classify --embed --top 2 a.png
+run 2 "" "--coverage has no meaning with --embed" $classify --embed --coverage 0.9 a.png
+run 2 "" "--embed has no meaning with --list" vit-classify --list --embed --out x.npy
+run 2 "" "--calibration FILE is for" $classify --calibration x a.png
 run 2 "" "leave --format out" $classify --embed --format csv a.png
 run 2 "" "--out is for the matrix of --embed" $classify --out e.npy a.png
 run 2 "" "--list writes text or JSON" vit-classify --list --format csv

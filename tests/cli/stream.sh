@@ -131,7 +131,9 @@ printf 'YUV4MPEG2 W28 H28 F25:1 C420p10\n' >deep.y4m
 run 1 "" "C420p10, expected" vit-classify $model --stream deep.y4m
 run 2 "" "are for --stream" vit-classify --every 2 s.ppm
 run 2 "" "go together" vit-classify --stream --begin .5 s.ppm
-run 2 "" "leave --files-from" vit-classify --stream --recursive s.ppm
+for option in --recursive --embed --list "--shard 1/2" "--neighbours 3"; do
+    run 2 "" "${option%% *} has no meaning with --stream" vit-classify --stream $option s.ppm
+done
 run 1 "" "640x480" vit-classify --stream --frames 28 s.rgb
 
 # An interruption ends within a second, with the closing line.

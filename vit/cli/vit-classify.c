@@ -1,4 +1,5 @@
 /* vit-classify: classifies pictures. */
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -22,6 +23,9 @@ VIT_CHECK_ROWS(formats, VIT_AS_COUNT + 1);
 
 typedef vit_classify_settings settings;
 
+/* What the program does in place of answering pictures; the last two open no model. */
+enum { EMBEDS = 1, STREAMS = 2, LISTS = 0x100, UNDOES = 0x200 };
+
 enum { AS_WHAT = 1 }; /* vit_option.exclusive of --format and --json */
 
 static const vit_option options[] = {
@@ -31,7 +35,8 @@ static const vit_option options[] = {
              "ones (timm, Hugging Face, ...: docs/weights.md); or the\n"
              "name of a model in $VIT_MODELS or beside the program;\n"
              "hub:OWNER/NAME: in Hugging Face's cache\n"
-             "(default: mnist)"},
+             "(default: mnist)",
+     .also = EMBEDS | STREAMS},
     VIT_CONFIG_OPTION(settings),
     VIT_EMULATE_OPTION(settings),
     VIT_LABELS_OPTION(settings),
@@ -39,44 +44,53 @@ static const vit_option options[] = {
     VIT_TEMPLATE_OPTION(settings),
     VIT_SIZE_OPTION(settings),
     VIT_EXIF_OPTION(settings),
-    {VIT_FLAG("list", list), .help = "list the named models with their training data and\n"
-                                     "accuracy; reads no picture"},
+    {VIT_FLAG("list", list),
+     .help = "list the named models with their training data and\n"
+             "accuracy; reads no picture",
+     .also = LISTS},
     {.kind = VIT_OPTION_GROUP, .help = "The pictures"},
     {VIT_OPTION(TEXT, "files-from", files_from, "FILE|-"),
      .help = "read the names of the pictures from a file, or from\n"
-             "standard input, one a line"},
+             "standard input, one a line",
+     .also = EMBEDS},
     {VIT_FLAG("null", null), .letter = '0',
      .help = "or -0: names in --files-from end with a zero byte\n"
-             "instead of a newline, as find -print0 writes them"},
-    {VIT_FLAG("recursive", recursive), .help =
-                                           "a directory stands for the pictures in it and\n"
-                                           "in its subdirectories, in the order of their names"},
+             "instead of a newline, as find -print0 writes them",
+     .also = EMBEDS},
+    {VIT_FLAG("recursive", recursive),
+     .help = "a directory stands for the pictures in it and\n"
+             "in its subdirectories, in the order of their names",
+     .also = EMBEDS},
     {VIT_OPTION(STEPS, "shard", shard, "i/n"),
      .help = "only the i-th of n parts of the pictures, i from 1;\n"
              "what the parts write, one after the other, is what all\n"
-             "pictures give. For schedulers that start n processes"},
+             "pictures give. For schedulers that start n processes",
+     .also = EMBEDS},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
     {VIT_OPTION(COUNT, "top", top, "K"),
      .help = "the K likeliest classes (default: 3, or all if there\n"
              "are fewer)",
-     .min = 1, .max = 1e6},
+     .min = 1, .max = 1e6, .also = STREAMS},
     {VIT_OPTION(CHOICE, "format", format, "F"), .optional = true,
      .help = "text, json (one object a line for each picture, or\n"
              "model) or csv (a line for each picture; default: text)",
-     .choices = formats, .exclusive = AS_WHAT},
-    {VIT_FLAG("json", json), .help = "the same as --format json", .exclusive = AS_WHAT},
-    {VIT_FLAG("logits", logits), .help = "also the network's output for every class"},
+     .choices = formats, .exclusive = AS_WHAT, .also = EMBEDS | STREAMS | LISTS},
+    {VIT_FLAG("json", json), .help = "the same as --format json", .exclusive = AS_WHAT,
+     .also = EMBEDS | STREAMS | LISTS},
+    {VIT_FLAG("logits", logits), .help = "also the network's output for every class",
+     .also = STREAMS},
     {VIT_FLAG("embed", embed),
      .help = "write the features that the head reads, instead of\n"
              "classes, as JSON; --embed tokens: the last states of all\n"
              "tokens, class token and registers first, then patches",
-     .word = "tokens", .word_offset = offsetof(settings, tokens)},
+     .word = "tokens", .word_offset = offsetof(settings, tokens), .also = EMBEDS},
     {VIT_OPTION(TEXT, "out", out, "FILE"),
      .help = "with --embed: write the features into a .npy file, a\n"
              "row of float32 for each picture, NaN for one that could\n"
              "not be read; tokens as [pictures][tokens][width], of one\n"
-             "picture as [tokens][width]"},
-    VIT_COVERAGE_OPTIONS(settings, sets),
+             "picture as [tokens][width]",
+     .also = EMBEDS},
+    VIT_COVERAGE_OPTIONS(settings, sets, STREAMS, STREAMS, STREAMS),
     {VIT_OPTION(COUNT, "neighbours", neighbours, "K"),
      .help = "with --among: also the K nearest neighbours (k-NN), the\n"
              "training pictures with the most similar features",
@@ -84,14 +98,16 @@ static const vit_option options[] = {
     {VIT_OPTION(TEXT, "among", among, "DATA"),
      .help = "the data that the model was taught or trained on, as\n"
              "vit-train --data names them"},
-    VIT_PHOTO_OPTIONS(settings, photos),
-    VIT_STREAM_OPTIONS(settings, stream),
+    VIT_PHOTO_OPTIONS(settings, photos, UNDOES),
+    VIT_STREAM_OPTIONS(settings, stream, STREAMS),
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     VIT_PRECISION_OPTION(settings),
     VIT_ARITHMETIC_OPTION(settings),
     VIT_THREADS_OPTION(settings, "changes no digit of the answer (default: all processors)"),
     VIT_SANDBOX_OPTION(settings, sandbox, "those that are named"),
 };
+
+static_assert(VIT_COUNT(options) <= VIT_COUNT(((settings *)NULL)->given), "a mark for each option");
 
 static const vit_command command = {
     .name = "vit-classify",
@@ -124,6 +140,7 @@ static const vit_command command = {
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .ranks = true,
+    .given = offsetof(settings, given),
 };
 
 /* A model, and the window of pictures that it classifies together. */
@@ -556,16 +573,27 @@ static int run_stream(const settings *s, const char *path) {
     return c.exit_status;
 }
 
+/* What the options ask for; 0: answers to pictures. *word: the option that does. */
+static unsigned asked_for(const settings *s, const char **word) {
+    *word = s->stream.stream ? "stream" : s->photos.undo ? "undo" : s->list ? "list" : "embed";
+    if (s->stream.stream) return STREAMS;
+    if (s->photos.undo) return UNDOES;
+    return s->list ? LISTS : s->embed ? EMBEDS : 0;
+}
+
 int main(int argc, char **argv) {
     settings s = {.from.name = "mnist"};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
     if (s.json) s.format = vit_given(VIT_AS_JSON);
-    const char *wrong = vit_classify_contradiction(&s, argc - 1);
+    const char *word, *wrong = vit_classify_contradiction(&s, argc - 1);
+    const unsigned asked = asked_for(&s, &word);
+    const char *other = asked ? vit_option_elsewhere(&command, s.given, asked) : NULL;
+    if (other) return vit_say_usage(&command, "--%s has no meaning with --%s", other, word);
     if (wrong) return vit_say_usage(&command, "%s", wrong);
-    exit_status = s.stream.stream ? run_stream(&s, argc > 1 ? argv[1] : "-")
-                  : s.photos.undo ? vit_photo_libraries->undo(&command, &s.photos)
-                  : s.list        ? vit_show_models(&command, vit_classify_writes(&s, VIT_AS_JSON))
-                                  : run(&s, argc - 1, argv + 1);
+    exit_status = asked == STREAMS  ? run_stream(&s, argc > 1 ? argv[1] : "-")
+                  : asked == UNDOES ? vit_photo_libraries->undo(&command, &s.photos)
+                  : asked == LISTS ? vit_show_models(&command, vit_classify_writes(&s, VIT_AS_JSON))
+                                   : run(&s, argc - 1, argv + 1);
     return vit_program_end(&command, exit_status);
 }

@@ -117,7 +117,7 @@ static const vit_option options[] = {
              "score for --unknown is chosen; with --unknown: those\n"
              "that ought to be unknown",
      .also = CALIBRATES | FINDS_UNKNOWN},
-    VIT_COVERAGE_OPTIONS(settings, sets),
+    VIT_COVERAGE_OPTIONS(settings, sets, 0, CALIBRATES | FINDS_UNKNOWN, FINDS_UNKNOWN),
     {.kind = VIT_OPTION_GROUP, .help = "Its features, in place of its answers"},
     {VIT_OPTION(COUNT, "knn", knn, "K"),
      .help = "a vote of the K training pictures whose features are\n"
@@ -505,8 +505,6 @@ static const char *contradiction(const settings *s) {
     if (!s->data && !s->calibrate)
         return "--data DATA is missing, pictures to measure the model on; or --calibrate DATA";
     if (s->data && s->calibrate) return "--data and --calibrate exclude each other";
-    if (s->calibrate && s->sets.unknown > 0)
-        return "--calibrate and --unknown exclude each other: calibrate first";
     if (s->training && !s->calibrate) return "--training is for --calibrate DATA";
     if (s->outliers && !s->calibrate && s->sets.unknown <= 0)
         return "--outliers is for --calibrate DATA, or to measure --unknown ALPHA";

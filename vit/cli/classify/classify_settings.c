@@ -19,18 +19,15 @@ bool vit_classify_changes_files(const vit_classify_settings *s) {
 }
 
 const char *vit_classify_contradiction(const vit_classify_settings *s, int pictures) {
-    const bool has_others = s->files_from || s->recursive || s->shard.steps > 0 || s->embed ||
-                            s->out || s->neighbours > 0 || s->photos.sort_into ||
-                            s->photos.write_tags || s->photos.undo || s->list ||
-                            (s->format.given && !vit_classify_writes(s, VIT_AS_JSON));
-    const char *stream =
-        vit_streams ? vit_streams->contradiction(&s->stream, pictures, has_others) : NULL;
+    const char *stream = vit_streams ? vit_streams->contradiction(&s->stream, pictures) : NULL;
     if (stream) return stream;
+    if (s->stream.stream && s->format.given && !vit_classify_writes(s, VIT_AS_JSON))
+        return "--stream writes JSON: leave --format out";
     if (s->sandbox.given && s->sandbox.value == VIT_SANDBOX_ON &&
         (s->stream.stream || vit_classify_changes_files(s)))
         return "--sandbox on is for answers: --stream, --sort-into and --write-tags go without";
     if (s->stream.stream) return vit_coverage_contradiction(&s->sets);
-    if (s->list && (pictures > 0 || s->files_from)) return "--list reads no picture";
+    if (s->list && pictures > 0) return "--list reads no picture";
     if (s->list && vit_classify_writes(s, VIT_AS_CSV)) return "--list writes text or JSON";
     const bool has_pictures = pictures > 0 || s->files_from;
     const bool has_classes = !s->list && !s->embed && s->shard.schedule == 0;
@@ -49,16 +46,12 @@ const char *vit_classify_contradiction(const vit_classify_settings *s, int pictu
     if (s->null && !s->files_from) return "-0 is for the names of --files-from";
     if (s->out && !s->embed) return "--out is for the matrix of --embed, which is missing";
     if ((s->neighbours > 0) == !s->among) return "--neighbours K and --among DATA go together";
-    if (s->embed && s->neighbours > 0) return "--neighbours are of answers: leave --embed out";
     if (s->neighbours > 0 && vit_classify_writes(s, VIT_AS_CSV))
         return "--neighbours are text or JSON";
-    if (s->embed && (s->logits || s->top > 0))
-        return "--embed writes features, not classes: leave --top and --logits out";
     if (s->embed && s->format.given && !vit_classify_writes(s, VIT_AS_JSON))
         return "--embed writes JSON, or with --out a .npy file: leave --format out";
-    if (s->embed && vit_coverage_asked(&s->sets))
-        return "--coverage, --abstain-below, --answered-right and --unknown are of answers: leave "
-               "--embed out";
+    if (s->sets.calibration && !vit_coverage_asked(&s->sets))
+        return "--calibration FILE is for --coverage, --answered-right and --unknown";
     const char *sets = vit_coverage_contradiction(&s->sets);
     if (sets) return sets;
     return s->logits && vit_classify_writes(s, VIT_AS_CSV) ? "--logits are written as text or JSON"

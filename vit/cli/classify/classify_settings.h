@@ -24,6 +24,7 @@ typedef struct vit_classify_settings {
     bool list, null, recursive, json, embed, tokens, logits;
     vit_optional format; /* VIT_AS_TEXT, ... */
     vit_optional sandbox;
+    bool given[64]; /* by row of the options */
 } vit_classify_settings;
 
 /* Whether --format asks for this one. */

@@ -14,7 +14,8 @@ typedef struct vit_photo_choice {
 
 extern const char *const vit_place_words[]; /* "link", "copy", "move", NULL */
 
-#define VIT_PHOTO_OPTIONS(settings, member)                                                      \
+/* undoes: vit_option.also of --undo and --dry-run. */
+#define VIT_PHOTO_OPTIONS(settings, member, undoes)                                              \
     {.kind = VIT_OPTION_GROUP, .help = "A photo library (docs/photos.md)"},                      \
         {VIT_OPTION(TEXT, "sort-into", member.sort_into, "DIR"),                                 \
          .help = "bring each picture into the folder of its class in\n"                          \
@@ -31,10 +32,12 @@ extern const char *const vit_place_words[]; /* "link", "copy", "move", NULL */
          .help = "with --write-tags: the tags lie below this one, such\n"                        \
                  "as Animals/"},                                                                 \
         {VIT_FLAG("dry-run", member.dry_run),                                                    \
-         .help = "with --sort-into, --write-tags or --undo: only say\nwhat would be done"},      \
+         .help = "with --sort-into, --write-tags or --undo: only say\nwhat would be done",       \
+         .also = (undoes)},                                                                      \
     {                                                                                            \
         VIT_OPTION(TEXT, "undo", member.undo, "DIR|FILE"),                                       \
-            .help = "undo what --sort-into DIR did, or --write-tags\nwith this journal"          \
+            .help = "undo what --sort-into DIR did, or --write-tags\nwith this journal",         \
+            .also = (undoes)                                                                     \
     }
 
 typedef struct vit_photos vit_photos;

@@ -19,35 +19,41 @@ typedef struct vit_coverage_choice {
 
 extern const char *const vit_set_scores[]; /* "lac", "aps", "raps", NULL */
 
-#define VIT_COVERAGE_OPTIONS(settings, member)                                             \
-    {VIT_OPTION(NUMBER, "coverage", member.coverage, "P"),                                 \
-     .help = "the set of classes that holds the truth with this\n"                         \
-             "probability, such as 0.95 (docs/reliance.md); needs\n"                       \
-             "a calibration, which vit-evaluate --calibrate makes",                        \
-     .max = 1},                                                                            \
-        {VIT_OPTION(TEXT, "calibration", member.calibration, "FILE"),                      \
-         .help = "the model's calibration (default:\nMODEL.calibration, beside it)",       \
-         .also = VIT_EVERYWHERE},                                                          \
-        {VIT_OPTION(CHOICE, "set-score", member.score, "S"),                               \
-         .help = "lac: the smallest sets; aps or raps: sizes that\n"                       \
-                 "follow how difficult a picture is\n"                                     \
-                 "(default: lac)",                                                         \
-         .choices = vit_set_scores},                                                       \
-        {VIT_OPTION(NUMBER, "abstain-below", member.abstain_below, "X"), .optional = true, \
-         .help = "the model abstains where the probability of its\nanswer is below X",     \
-         .from_min = true, .max = 1},                                                      \
-        {VIT_OPTION(NUMBER, "answered-right", member.answered_right, "P"),                 \
-         .help = "it abstains as little as is needed for the share\n"                      \
-                 "P of its answers to be right; needs a calibration",                      \
-         .max = 1},                                                                        \
-        {VIT_FLAG("by-class", member.by_class),                                            \
-         .help = "--coverage and --answered-right for each class,\nnot only on average"},  \
-    {                                                                                      \
-        VIT_OPTION(NUMBER, "unknown", member.unknown, "ALPHA"),                            \
-            .help = "out-of-distribution pictures count as unknown, with\n"                \
-                    "this rate of false alarms, such as 0.01; needs a\n"                   \
-                    "calibration",                                                         \
-            .max = 1, .also = VIT_EVERYWHERE                                               \
+/* sets, calibrations, unknown: vit_option.also of --coverage and its like, --calibration and
+ * --unknown. */
+#define VIT_COVERAGE_OPTIONS(settings, member, sets, calibrations, unknowns)             \
+    {VIT_OPTION(NUMBER, "coverage", member.coverage, "P"),                               \
+     .help = "the set of classes that holds the truth with this\n"                       \
+             "probability, such as 0.95 (docs/reliance.md); needs\n"                     \
+             "a calibration, which vit-evaluate --calibrate makes",                      \
+     .max = 1, .also = (sets)},                                                          \
+        {VIT_OPTION(TEXT, "calibration", member.calibration, "FILE"),                    \
+         .help = "the model's calibration (default:\nMODEL.calibration, beside it)",     \
+         .also = (calibrations)},                                                        \
+        {VIT_OPTION(CHOICE, "set-score", member.score, "S"),                             \
+         .help = "lac: the smallest sets; aps or raps: sizes that\n"                     \
+                 "follow how difficult a picture is\n"                                   \
+                 "(default: lac)",                                                       \
+         .choices = vit_set_scores, .also = (sets)},                                     \
+        {VIT_OPTION(NUMBER, "abstain-below", member.abstain_below, "X"),                 \
+         .optional = true,                                                               \
+         .help = "the model abstains where the probability of its\nanswer is below X",   \
+         .from_min = true,                                                               \
+         .max = 1,                                                                       \
+         .also = (sets)},                                                                \
+        {VIT_OPTION(NUMBER, "answered-right", member.answered_right, "P"),               \
+         .help = "it abstains as little as is needed for the share\n"                    \
+                 "P of its answers to be right; needs a calibration",                    \
+         .max = 1, .also = (sets)},                                                      \
+        {VIT_FLAG("by-class", member.by_class),                                          \
+         .help = "--coverage and --answered-right for each class,\nnot only on average", \
+         .also = (sets)},                                                                \
+    {                                                                                    \
+        VIT_OPTION(NUMBER, "unknown", member.unknown, "ALPHA"),                          \
+            .help = "out-of-distribution pictures count as unknown, with\n"              \
+                    "this rate of false alarms, such as 0.01; needs a\n"                 \
+                    "calibration",                                                       \
+            .max = 1, .also = (unknowns)                                                 \
     }
 
 /* Whether one of them asks for something; sets and abstaining, of --coverage and its like, alone.

@@ -73,10 +73,10 @@ typedef struct vit_option {
     size_t word_offset;
     int exclusive; /* not 0: only one of the options with this number may be given */
     unsigned also; /* of a program that does several things: those beside its first, as bits, for
-                      which it has a meaning, too; VIT_EVERYWHERE: all */
+                      which it has a meaning, too */
 } vit_option;
 
-#define VIT_EVERYWHERE (~0U)
+#define VIT_EVERYWHERE 0xffU /* bits of all that open a model */
 
 /* The beginning of a row: its kind, its name, its member of the program's `settings`, and the
  * placeholder for its value. */

@@ -26,7 +26,7 @@ extern const char *const vit_sandbox_words[]; /* "on", "off", NULL */
                     "files than " where ", start\n"                       \
                     "programs or open connections (default: on where\n"   \
                     "the system can)",                                    \
-            .choices = vit_sandbox_words                                  \
+            .choices = vit_sandbox_words, .also = VIT_EVERYWHERE          \
     }
 
 typedef struct vit_sandbox {

@@ -19,8 +19,7 @@ static bool is_asked(const vit_photo_choice *c) {
 }
 
 static const char *contradiction(const vit_photo_choice *c, bool pictures, bool classes) {
-    if (c->undo && (pictures || is_asked(c) || c->journal || c->under))
-        return "--undo is alone, or with --dry-run";
+    if (c->undo && pictures) return "--undo is alone, or with --dry-run";
     if (c->undo) return NULL;
     if (c->sort_into && c->write_tags)
         return "--sort-into and --write-tags are two runs: tags first, they go along";

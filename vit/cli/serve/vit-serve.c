@@ -80,7 +80,7 @@ static const vit_option options[] = {
              "its X-Forwarded-For; may be given several times"},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
     LIMIT(top, "top", 1e6, "the N likeliest classes (default: 3)"),
-    VIT_COVERAGE_OPTIONS(settings, sets),
+    VIT_COVERAGE_OPTIONS(settings, sets, 0, 0, 0),
     {VIT_FLAG("teach", teach), .help = "let people teach classes of their own by pictures, in\n"
                                        "the page and at /v1/teach: at most 16 teachings of 2000\n"
                                        "pictures, kept in memory alone (docs/server.md)"},

@@ -11,17 +11,13 @@
 #include "vit/cli/stream/latency.h"
 #include "vit/cli/stream/latest.h"
 
-static const char *contradiction(const vit_stream_choice *c, int operands, bool others) {
+static const char *contradiction(const vit_stream_choice *c, int operands) {
     const bool any = c->frames || c->fps > 0 || c->matrix > 0 || c->realtime || c->every > 0 ||
                      c->change.given || c->ema > 0 || c->begin > 0 || c->end > 0;
     if (!c->stream)
         return any ? "--frames, --fps, --matrix, --realtime, --every, --change, --ema, --begin and "
                      "--end are for --stream"
                    : NULL;
-    if (others)
-        return "--stream reads frames, and writes a JSON line each: leave --files-from, "
-               "--recursive, --shard, --embed, --neighbours, --sort-into, --write-tags, --undo, "
-               "--list and other formats out";
     if (operands > 1) return "--stream reads one stream: a file, a FIFO, or standard input";
     if (c->ema >= 1) return "--ema is below 1: the frames would count nothing";
     if ((c->begin > 0) != (c->end > 0)) return "--begin P and --end P go together";
