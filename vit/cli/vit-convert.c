@@ -4,9 +4,10 @@
 #include "vit/base/sys.h"
 #include "vit/cli/models/models.h"
 #include "vit/cli/parts/program.h"
-#include "vit/model/switches.h"
-#include "vit/weights/export/describe.h"
 #include "vit/zero_shot.h"
+
+extern const char *const vit_target_names[];  /* vit/model/switches.c */
+extern const char *const vit_written_types[]; /* vit/api/model_convert.c */
 
 typedef struct settings {
     vit_model_choice from;

@@ -4,7 +4,8 @@
 
 #include "vit/base/size.h"
 #include "vit/base/text.h"
-#include "vit/explain/maps.h"
+
+extern const char *const vit_fuse_names[]; /* vit/explain/maps.c */
 
 vit_status vit_map_read_method(vit_method *out, const char *option, const char *word,
                                vit_error *error) {
