@@ -96,7 +96,6 @@ VIT_PRECISION_F32 vit/train/open.c the value that an option has when it is not g
 VIT_PRECISION_F32 vit/api/model.c the same
 VIT_PRECISION_F32 vit/weights/file/store.c the same
 VIT_PRECISION_F32 vit/cli/parts/program.c the same
-VIT_SPLIT_TEST vit/cli/vit-evaluate.c the same
 VIT_SPLIT_TRAIN * pictures that the model has learnt from
 vit_conformal_score vit/reliance/conformal.c one score has no sum, one a penalty of ranks
 VIT_I8 * the one type of weights that have scales beside them
