@@ -85,6 +85,10 @@ check "a layer that the page has not" explains \
     1 'layer 2 is not among' --layers 0,1 --layer 2 --out x.html "$picture"
 check "discard 0 is the default" explains \
     0 '"method": "rollout"' --method rollout --discard 0 --json "$picture"
+check "an option of another method" explains 2 '--steps is for other methods' \
+    --method rollout --steps 5 --out x.png "$picture"
+check "one head of a map of all" explains 2 'is one head, for attention' \
+    --method rollout --head 1 --out x.png "$picture"
 check "nothing is left behind" [ ! -e x.png ]
 
 "$draw" other.png 4 >out 2>&1

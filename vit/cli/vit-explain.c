@@ -1,4 +1,5 @@
 /* vit-explain: shows what in a picture an answer comes from. */
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -19,12 +20,25 @@ typedef struct settings {
     uint64_t threads, steps, seed;
     double discard;
     bool json, faithful;
+    bool given[64]; /* by row of the options */
 } settings;
+
+/* Methods that have options of their own, as bits of vit_option.also. */
+enum {
+    ATTENTION = 1,
+    ROLLOUT = 2,
+    RELEVANCE = 4,
+    INTEGRATED = 8,
+    RANDOM = 16,
+    SIMILARITY = 32,
+    POSITIONS = 64,
+    OTHERS = 128
+};
 
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "The model"},
     {VIT_OPTION(TEXT, "model", from.name, "NAME|MODEL"),
-     .help = "as for vit-classify (default: mnist)"},
+     .help = "as for vit-classify (default: mnist)", .also = VIT_EVERYWHERE},
     VIT_CONFIG_OPTION(settings),
     VIT_SIZE_OPTION(settings),
     VIT_EXIF_OPTION(settings),
@@ -33,51 +47,64 @@ static const vit_option options[] = {
      .help = "attention, rollout, relevance, gradcam, gradient,\n"
              "integrated, occlusion, random, lens, similarity,\n"
              "positions (default: relevance); for a page the one that\n"
-             "it starts with (default: attention)"},
+             "it starts with (default: attention)",
+     .also = VIT_EVERYWHERE},
     {VIT_OPTION(TEXT, "class", class_name, "NAME|N"),
      .help = "the class that the map explains, by its label or its\n"
-             "number from 0 (default: the answer)"},
+             "number from 0 (default: the answer)",
+     .also = VIT_EVERYWHERE},
     {VIT_OPTION(COUNT, "layer", layer, "L"), .optional = true,
      .help = "for attention and similarity, from 0 (default: the\n"
              "last)",
-     .max = 1e6},
+     .max = 1e6, .also = ATTENTION | SIMILARITY},
     {VIT_OPTION(TEXT, "head", head, "H|mean|max|min"),
      .help = "for attention: one head, from 0, or all heads combined\n"
              "(default: each); for rollout how heads are combined\n"
-             "(default: mean)"},
+             "(default: mean)",
+     .also = ATTENTION | ROLLOUT},
     {VIT_OPTION(TEXT, "query", query, "Q"),
      .help = "the token whose attention is shown: cls, regN, a patch\n"
              "N or ROW,COLUMN, mean (of patches), or pool (default:\n"
-             "what the head reads)"},
+             "what the head reads)",
+     .also = ATTENTION | ROLLOUT | RELEVANCE | SIMILARITY | POSITIONS},
     {VIT_OPTION(NUMBER, "discard", discard, "X"),
      .help = "for rollout: leave out this share of each row's\n"
              "smallest weights (default: 0)",
-     .from_min = true, .max = 0.9999},
+     .from_min = true, .max = 0.9999, .also = ROLLOUT},
     {VIT_OPTION(COUNT, "steps", steps, "N"), .help = "for integrated gradients (default: 32)",
-     .min = 1, .max = 10000},
-    {VIT_OPTION(COUNT, "seed", seed, "N"), .help = "for the random map (default: 0)"},
+     .min = 1, .max = 10000, .also = INTEGRATED},
+    {VIT_OPTION(COUNT, "seed", seed, "N"), .help = "for the random map (default: 0)",
+     .also = RANDOM},
     {.kind = VIT_OPTION_GROUP, .help = "What is written"},
     {VIT_OPTION(TEXT, "out", out, "FILE"),
      .help = "FILE.png: the map over the picture, several methods\n"
              "side by side; .npy: the numbers; .json; or .html: a\n"
              "page to explore layers, heads and patches in a browser.\n"
-             "For several pictures, % stands for the name: maps/%.png"},
+             "For several pictures, % stands for the name: maps/%.png",
+     .also = VIT_EVERYWHERE},
     {VIT_OPTION(TEXT, "matrices", matrices, "FILE.npz|DIR"),
      .help = "every matrix of the answer: z, Q, K, V, S, P, O of each\n"
              "layer and head, class token included; for NumPy, or as\n"
-             "tables, NAME.csv, into a directory. % as for --out"},
-    {VIT_FLAG("json", json), .help = "write maps to standard output, one object a line"},
+             "tables, NAME.csv, into a directory. % as for --out",
+     .also = VIT_EVERYWHERE},
+    {VIT_FLAG("json", json), .help = "write maps to standard output, one object a line",
+     .also = VIT_EVERYWHERE},
     {VIT_FLAG("faithfulness", faithful),
      .help = "compare the methods with each other and with a random\n"
              "map: the area under the class's probability while\n"
              "patches are deleted in the order of the map (lower is\n"
              "better), and inserted into the mean picture (higher is\n"
-             "better)"},
-    {VIT_OPTION(TEXT, "layers", layers, "L,..."), .help = "for a page: only these (default: all)"},
-    {VIT_OPTION(TEXT, "heads", heads, "H,..."), .help = "for a page: only these (default: all)"},
+             "better)",
+     .also = VIT_EVERYWHERE},
+    {VIT_OPTION(TEXT, "layers", layers, "L,..."), .help = "for a page: only these (default: all)",
+     .also = VIT_EVERYWHERE},
+    {VIT_OPTION(TEXT, "heads", heads, "H,..."), .help = "for a page: only these (default: all)",
+     .also = VIT_EVERYWHERE},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     VIT_THREADS_OPTION(settings, "changes no digit of a map (default: all processors)"),
 };
+
+static_assert(VIT_COUNT(options) <= VIT_COUNT(((settings *)NULL)->given), "a mark for each option");
 
 static const vit_command command = {
     .name = "vit-explain",
@@ -100,6 +127,7 @@ static const vit_command command = {
              "; the maps are the same with each.\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
+    .given = offsetof(settings, given),
 };
 
 /* A model, and the options as it takes them. */
@@ -165,6 +193,12 @@ static vit_status read_numbers(size_t *numbers, size_t *count, const char *list,
     return VIT_OK;
 }
 
+static bool asks_for(const explainer *e, vit_method method) {
+    for (size_t i = 0; i < e->method_count; i++)
+        if (e->methods[i] == method) return true;
+    return false;
+}
+
 static vit_status read_asked(explainer *e, vit_error *error) {
     const settings *s = e->settings;
     e->asked.layer = s->layer;
@@ -172,6 +206,12 @@ static vit_status read_asked(explainer *e, vit_error *error) {
     e->asked.steps = (size_t)s->steps;
     e->asked.seed = s->seed;
     vit_status status = s->head ? vit_map_read_head(&e->asked, "--head", s->head, error) : VIT_OK;
+    if (status == VIT_OK && e->asked.head.given && !asks_for(e, VIT_METHOD_ATTENTION) &&
+        !makes_page(s))
+        status = vit_fail(error, VIT_ERROR_ARGUMENT,
+                          "--head %s is one head, for attention; rollout combines all by mean, max "
+                          "or min",
+                          s->head);
     if (status == VIT_OK && s->query)
         status = vit_map_read_query(&e->asked, &e->info, "--query", s->query, error);
     if (status == VIT_OK && s->class_name)
@@ -382,12 +422,6 @@ static int run(explainer *e, int count, char **names) {
     return explain_all(e, count, names);
 }
 
-static bool asks_for(const explainer *e, vit_method method) {
-    for (size_t i = 0; i < e->method_count; i++)
-        if (e->methods[i] == method) return true;
-    return false;
-}
-
 /* Options that contradict each other, as a sentence; NULL: none do. */
 static const char *contradiction(const explainer *e, int pictures) {
     static const char *const endings[] = {".png", ".npy", ".json", ".html"};
@@ -420,6 +454,21 @@ static const char *contradiction(const explainer *e, int pictures) {
                : NULL;
 }
 
+/* An option that was given for other methods than those asked for; NULL: none. A page shows all. */
+static const char *option_of_others(const explainer *e) {
+    static const unsigned bits[] = {
+        [VIT_METHOD_ATTENTION] = ATTENTION, [VIT_METHOD_ROLLOUT] = ROLLOUT,
+        [VIT_METHOD_RELEVANCE] = RELEVANCE, [VIT_METHOD_GRADCAM] = OTHERS,
+        [VIT_METHOD_GRADIENT] = OTHERS,     [VIT_METHOD_INTEGRATED] = INTEGRATED,
+        [VIT_METHOD_OCCLUSION] = OTHERS,    [VIT_METHOD_RANDOM] = RANDOM,
+        [VIT_METHOD_LENS] = OTHERS,         [VIT_METHOD_SIMILARITY] = SIMILARITY,
+        [VIT_METHOD_POSITIONS] = POSITIONS};
+    VIT_CHECK_ROWS(bits, VIT_METHOD_COUNT);
+    unsigned asked = makes_page(e->settings) ? VIT_EVERYWHERE : 0;
+    for (size_t i = 0; i < e->method_count; i++) asked |= bits[e->methods[i]];
+    return vit_option_elsewhere(&command, e->settings->given, asked);
+}
+
 int main(int argc, char **argv) {
     settings s = {.from.name = "mnist"};
     explainer e = {.settings = &s};
@@ -431,6 +480,8 @@ int main(int argc, char **argv) {
         e.methods[e.method_count++] = VIT_METHOD_RANDOM;
     const char *wrong = contradiction(&e, argc - 1);
     if (wrong) return vit_say_usage(&command, "%s", wrong);
+    const char *other = option_of_others(&e);
+    if (other) return vit_say_usage(&command, "--%s is for other methods: see --help", other);
     if (vit_out_check(s.out, argc - 1, argv + 1, &error) != VIT_OK ||
         vit_out_check(s.matrices, argc - 1, argv + 1, &error) != VIT_OK)
         return vit_say_usage(&command, "%s", error.message);
