@@ -272,6 +272,10 @@ check "a time that is none" refuses 2 "SOURCE_DATE_EPOCH" \
 
 check "--find-lr" sh -c "$train --find-lr --seed 3 --threads 1 >one &&
     grep -q '^suggested: --lr 0.0' one"
+for option in "--report x.html" "--checkpoint c" "--seeds 0,1" "--keep best"; do
+    check "and makes no model: $option" \
+        refuses 2 "${option%% *} has no meaning with --find-lr" $train --find-lr $option
+done
 check "is a function of the seed" sh -c "$train --find-lr --seed 3 >two && cmp one two &&
     $train --find-lr --seed 4 >two && ! cmp -s one two"
 check "as JSON" sh -c "$train --find-lr --seed 3 --json >json && python3 -c '

@@ -35,6 +35,9 @@ enum { HOW_LONG = 1, WHICH_SEED };
     .kind = VIT_OPTION_##type, .key = word, .offset = offsetof(settings, keys), \
     .argument = letter, .min = low, .max = high
 
+/* What the program does in place of a training. */
+enum { COMPUTES_HEADS = 1, FINDS_LR = 2 };
+
 static const vit_option options[] = {
     {.kind = VIT_OPTION_GROUP, .help = "What to train, on what"},
     {.also = VIT_EVERYWHERE,
@@ -52,14 +55,16 @@ static const vit_option options[] = {
      VIT_FLAG("list-unreadable", list_unreadable),
      .help = "name every file that is left out, not only three"},
     VIT_CLASS_OPTIONS(settings),
-    {VIT_OPTION(TEXT, "preset", preset, "NAME|FILE"),
+    {.also = FINDS_LR,
+     VIT_OPTION(TEXT, "preset", preset, "NAME|FILE"),
      .help = "network and recipe: mnist, mnist-quick, mnist-best,\n"
              "mnist-plain, fashion, fashion-best, fashion-plain, digits,\n"
              "cifar10, cifar10-30min, cifar10-best, cifar10-plain,\n"
              "features, folder, finetune, handwriting, lecture,\n"
              "strips, numbers, language, or a JSON file\n"
              "(default: the data decides; with --init: finetune)"},
-    {VIT_OPTION(LIST, "set", set, "KEY=VALUE"),
+    {.also = FINDS_LR,
+     VIT_OPTION(LIST, "set", set, "KEY=VALUE"),
      .help = "another value for a key of the preset (docs/presets.md);\n"
              "may be given again: --set dim=96 --set drop_path=0.1"},
     {.also = VIT_EVERYWHERE,
@@ -71,30 +76,30 @@ static const vit_option options[] = {
     {.also = VIT_EVERYWHERE,
      VIT_OPTION(TEXT, "config", config, "FILE"),
      .help = "config.json of --init"},
-    {.also = VIT_EVERYWHERE,
+    {.also = COMPUTES_HEADS,
      VIT_OPTION(CHOICE, "head", head, "HOW"),
      .choices = heads,
      .help = "with --init: few-shot: compute a head for its features,\n"
              "in seconds, and train nothing: ridge (or closed) or\n"
              "logistic regression. Says how good it is with each\n"
              "picture left out (docs/few-shot.md; default: trained)"},
-    {.also = VIT_EVERYWHERE,
+    {.also = COMPUTES_HEADS,
      RANGE(COUNT, "augmented-views", views, "N", 1, 64),
      .help = "with --head: data augmentation: learn from N views of\n"
              "each picture, crops, mirrored or not (default: 1, the\n"
              "picture)"},
-    {.also = VIT_EVERYWHERE,
+    {.also = COMPUTES_HEADS,
      VIT_OPTION(CHOICE, "backbone", backbone, "WHERE"),
      .choices = backbones,
      .help = "with --head: reference: the model file has the name and\n"
              "checksum of --init's file in place of its weights, and\n"
              "needs it (docs/few-shot.md; default: inside)"},
-    {.also = VIT_EVERYWHERE,
+    {.also = COMPUTES_HEADS,
      VIT_OPTION(TEXT, "lessons", lessons, "FILE"),
      .help = "with --head and --data: keep what the head is computed\n"
              "from. Without --data: compute it again from FILE, after\n"
              "these, which may be given again (docs/few-shot.md)"},
-    {.also = VIT_EVERYWHERE,
+    {.also = COMPUTES_HEADS,
      VIT_OPTION(LIST, "forget", forget, "NAME"),
      .help = "with --lessons: forget a picture, by NAME, CLASS/NAME or\n"
              "the SHA-256 of its file"},
@@ -104,10 +109,10 @@ static const vit_option options[] = {
              "picture and label (docs/data.md); an empty label leaves\n"
              "one out. With --lessons, without --data: NAME=CLASS, for\n"
              "a picture"},
-    {.also = VIT_EVERYWHERE,
+    {.also = COMPUTES_HEADS,
      VIT_OPTION(LIST, "add", add, "CLASS=FILE"),
      .help = "with --lessons: add a picture"},
-    {.also = VIT_EVERYWHERE,
+    {.also = COMPUTES_HEADS,
      VIT_OPTION(TEXT, "out", out, "FILE"),
      .help = "the model (default: NAME.safetensors of preset or data)"},
     {.kind = VIT_OPTION_GROUP, .help = "How long (one of these; default: the preset's epochs)"},
@@ -126,23 +131,29 @@ static const vit_option options[] = {
      .help = "early stopping: stop after N epochs without better\n"
              "validation accuracy (default: never)"},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
-    {.name = "batch",
+    {.also = FINDS_LR,
+     .name = "batch",
      KEY(COUNT, "batch", "N", 1, 1e6),
      .help = "pictures a step (default: the preset's)"},
-    {RANGE(COUNT, "gradient-accumulation", gradient_accumulation, "N", 1, 65536),
+    {.also = FINDS_LR,
+     RANGE(COUNT, "gradient-accumulation", gradient_accumulation, "N", 1, 65536),
      .help = "a step takes the gradient of N batches; the same as N\n"
              "times --batch, which takes no more memory (default: 1)"},
-    {.name = "lr",
+    {.also = FINDS_LR,
+     .name = "lr",
      KEY(NUMBER, "lr", "X", 0, 100),
      .help = "highest learning rate (default: the preset's)"},
-    {VIT_FLAG("find-lr", find_lr), .help =
-                                       "learning-rate finder: 160 steps at rising rates show how\n"
-                                       "high it may be; prints a value for --lr"},
-    {.name = "weight-decay",
+    {.also = FINDS_LR,
+     VIT_FLAG("find-lr", find_lr),
+     .help = "learning-rate finder: 160 steps at rising rates show how\n"
+             "high it may be; prints a value for --lr"},
+    {.also = FINDS_LR,
+     .name = "weight-decay",
      KEY(NUMBER, "weight_decay", "X", 0, 100),
      .from_min = true,
      .help = "decay of the weights (default: the preset's)"},
-    {.name = "drop-path",
+    {.also = FINDS_LR,
+     .name = "drop-path",
      KEY(NUMBER, "drop_path", "X", 0, 1),
      .from_min = true,
      .help = "share of the last block's branches that are dropped in\n"
@@ -152,30 +163,37 @@ static const vit_option options[] = {
      KEY(FLAG, "balance", NULL, 0, 0),
      .help = "each class weighs the same in the loss, however many\n"
              "pictures it has"},
-    {.name = "multi-label",
+    {.also = FINDS_LR,
+     .name = "multi-label",
      KEY(FLAG, "multi_label", NULL, 0, 0),
      .help = "a picture has any number of classes, by a table of\n"
              "files and classes: sigmoid, not softmax"},
-    {.name = "freeze",
+    {.also = FINDS_LR,
+     .name = "freeze",
      KEY(COUNT, "freeze", "N", 1, 1e6),
      .help = "with --init: the first N blocks, and all before them,\n"
              "keep their weights (default: the preset's, 0)"},
-    {.name = "layer-decay",
+    {.also = FINDS_LR,
+     .name = "layer-decay",
      KEY(NUMBER, "layer_decay", "X", 0, 1),
      .help = "multiply the learning rate by X from block to block\n"
              "towards the input, by 0.75 say (default: the preset's,\n"
              "1)"},
-    {VIT_OPTION(TEXT, "teacher", teacher, "MODEL|FILE"),
+    {.also = FINDS_LR,
+     VIT_OPTION(TEXT, "teacher", teacher, "MODEL|FILE"),
      .help = "knowledge distillation: learn from this model's answers\n"
              "as well, or from its stored logits for the training\n"
              "pictures: recipe keys distill and distill_temperature"},
-    {.name = "val",
+    {.also = FINDS_LR,
+     .name = "val",
      KEY(NUMBER, "val", "N|SHARE", 0, 1e9),
      .from_min = true,
      .help = "validation set: hold back N training pictures, or below\n"
              "1 a share of them, to fit the temperature and to judge\n"
              "epochs (default: a tenth, at most 1,000)"},
-    {VIT_OPTION(COUNT, "seed", seed, "N"), .help = "same seed, same bytes (default: 0)",
+    {.also = FINDS_LR,
+     VIT_OPTION(COUNT, "seed", seed, "N"),
+     .help = "same seed, same bytes (default: 0)",
      .exclusive = WHICH_SEED},
     {VIT_OPTION(TEXT, "seeds", seeds, "A,B,..."),
      .help = "a training for each seed, into NAME-seedA.safetensors,\n"
@@ -184,13 +202,16 @@ static const vit_option options[] = {
      .exclusive = WHICH_SEED},
     VIT_PRECISION_KEYS("f32 or bf16: the matrix products; bfloat16 is faster\n"
                        "with AMX and on AMD's AVX512_BF16, slower on Intel's\n"
-                       "(default: the preset's, or f32)"),
+                       "(default: the preset's, or f32)",
+                       FINDS_LR),
     VIT_THREADS_OPTION(settings, "changes no byte of the result (default: all processors)"),
-    {VIT_FLAG("activation-checkpointing", activation_checkpointing),
+    {.also = FINDS_LR,
+     VIT_FLAG("activation-checkpointing", activation_checkpointing),
      .help = "also called gradient checkpointing: keep only the input\n"
              "of each block for the backward pass and compute the rest\n"
              "again: less memory, more time, the same bytes"},
-    {VIT_FLAG("shard-optimizer", shard_optimizer),
+    {.also = FINDS_LR,
+     VIT_FLAG("shard-optimizer", shard_optimizer),
      .help = "in data-parallel training (mpirun): each process keeps\n"
              "only its part of the optimiser's state (ZeRO stage 1):\n"
              "less memory, the same bytes"},
@@ -204,12 +225,12 @@ static const vit_option options[] = {
     {VIT_FLAG("resume", resume), .help = "continue from the newest intact checkpoint in\n"
                                          "--checkpoint DIR, or in NAME.checkpoint, which an\n"
                                          "interrupted training left beside the model"},
-    {.also = VIT_EVERYWHERE,
+    {.also = COMPUTES_HEADS,
      VIT_FLAG("calibrate", calibrate),
      .help = "when it ends, calibrate the model for vit-classify\n"
              "--coverage and --unknown by the validation pictures; a\n"
              "few-shot head by leave-one-out (docs/reliance.md)"},
-    {.also = VIT_EVERYWHERE,
+    {.also = COMPUTES_HEADS,
      VIT_FLAG("overwrite", overwrite),
      .help = "replace a model and checkpoints of another training"},
     {.kind = VIT_OPTION_GROUP, .help = "Output"},
@@ -218,7 +239,7 @@ static const vit_option options[] = {
              "line; with --resume they are appended"},
     VIT_NEAR_DUPLICATES_OPTION(settings, near_duplicates, ",\nwith their splits and classes",
                                .also = VIT_EVERYWHERE),
-    {.also = VIT_EVERYWHERE,
+    {.also = COMPUTES_HEADS,
      VIT_OPTION(TEXT, "report", report, "FILE.html"),
      .help = "a page that shows the training: curves, confusion\n"
              "matrix, the pictures it gets most wrong, what to try\n"
@@ -517,7 +538,8 @@ int main(int argc, char **argv) {
     if (vit_same_names(s.log, s.out) || vit_same_names(s.log, s.report) ||
         vit_same_names(s.report, s.out))
         return vit_say_usage(&command, "two of --out, --log and --report name the same file");
-    if (s.seeds && s.find_lr) return vit_say_usage(&command, "--find-lr is for one seed: --seed N");
+    const char *other = s.find_lr ? vit_option_elsewhere(&command, s.given, FINDS_LR) : NULL;
+    if (other) return vit_say_usage(&command, "--%s has no meaning with --find-lr", other);
     if (s.seeds && s.resume && !s.checkpoint)
         return vit_say_usage(&command, "--seeds with --resume needs --checkpoint DIR");
     if (s.data && s.lessons && s.head == HEAD_TRAINED)
@@ -526,7 +548,7 @@ int main(int argc, char **argv) {
                                              "without --data"
                                            : "--lessons is for --head ridge or logistic");
     if (s.head != HEAD_TRAINED || s.lessons) {
-        const char *training = vit_option_elsewhere(&command, s.given, VIT_EVERYWHERE);
+        const char *training = vit_option_elsewhere(&command, s.given, COMPUTES_HEADS);
         if (training)
             return vit_say_usage(&command, "--%s is for trainings: --head computes a few-shot head",
                                  training);

@@ -84,13 +84,15 @@ typedef struct vit_model_choice {
 #define VIT_ARITHMETIC_ROW(what)                                                      \
     .name = "arithmetic", .kind = VIT_OPTION_CHOICE, .argument = "A", .help = (what), \
     .choices = vit_bf16_names
-/* Of a program that trains: keys of the recipe; what: the help of --precision. */
-#define VIT_PRECISION_KEYS(what)                                                         \
-    {VIT_PRECISION_ROW(what), .key = "precision", .offset = offsetof(settings, keys)}, { \
-        VIT_ARITHMETIC_ROW("the order of sums in bf16: pairs (VDPBF16PS), tiles\n"       \
-                           "(AMX), or any: tiles where there is AMX. The same\n"         \
-                           "order gives the same bytes (default: any)"),                 \
-            .key = "arithmetic", .offset = offsetof(settings, keys)                      \
+/* Of a program that trains: keys of the recipe; what: the help of --precision; besides: .also. */
+#define VIT_PRECISION_KEYS(what, besides)                                              \
+    {VIT_PRECISION_ROW(what), .key = "precision", .offset = offsetof(settings, keys),  \
+     .also = (besides)},                                                               \
+    {                                                                                  \
+        VIT_ARITHMETIC_ROW("the order of sums in bf16: pairs (VDPBF16PS), tiles\n"     \
+                           "(AMX), or any: tiles where there is AMX. The same\n"       \
+                           "order gives the same bytes (default: any)"),               \
+            .key = "arithmetic", .offset = offsetof(settings, keys), .also = (besides) \
     }
 /* Of a program that answers. */
 #define VIT_ARITHMETIC_OPTION(settings)                                            \
