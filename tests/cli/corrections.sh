@@ -116,6 +116,7 @@ d = json.loads(re.search(r'<script id="data" type="application/json">(.*?)</scri
 assert d["answers"]["copies"]["count"] == 1 and pair["split"] == "train", pair
 assert pair["file"] == "d/train/dark/copy.ppm" and pair["alike"] == "exact", pair
 assert d["pictures"][pair["picture"]]["file"] == "d/test/dark/d0.ppm"
+assert pair["png"] == d["pictures"][pair["picture"]]["png"], "both pictures of an exact pair"
 END_OF_PYTHON
 run 0 "*" "0 pairs of copies" vit-train --data d --steps 1 --val 0 --out n --overwrite \
     --exclude copies.csv --near-duplicates left.csv

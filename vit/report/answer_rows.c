@@ -1,4 +1,5 @@
 #include "vit/report/answer_rows.h"
+#include "datasets/reader.h"
 #include "vit/base/math.h"
 #include "vit/base/order.h"
 #include "vit/base/size.h"
@@ -156,23 +157,29 @@ static void shown_size(size_t *height, size_t *width, const vit_dataset *d) {
     *width = (d->width * LARGEST_SIDE + side - 1) / side;
 }
 
-/* The picture in that size; freed by vit_image_free. */
-static vit_status get_picture(vit_image *out, ranking *c, size_t picture, vit_error *error) {
-    const vit_dataset *d = c->answers->data;
-    const uint8_t *pixels;
+/* Prepared pixels in that size; freed by vit_image_free. */
+static vit_status shrink(vit_image *out, const uint8_t *pixels, const vit_dataset *d,
+                         vit_error *error) {
     size_t height, width;
     *out = (vit_image){0};
     shown_size(&height, &width, d);
-    vit_status status = vit_record_get(&pixels, &c->scratch, d, c->answers->records,
-                                       record_of(c->answers, picture), error);
-    if (status != VIT_OK) return status;
-    status = vit_image_from_pixels(out, pixels, d->width, d->height, d->channels,
-                                   d->width * d->channels, error);
+    vit_status status = vit_image_from_pixels(out, pixels, d->width, d->height, d->channels,
+                                              d->width * d->channels, error);
     if (status != VIT_OK || (height == d->height && width == d->width)) return status;
     vit_image whole = *out;
     status = vit_image_resize(out, &whole, width, height, VIT_FILTER_BOX, d->kernels, error);
     vit_image_free(&whole);
     return status;
+}
+
+/* The picture in that size; freed by vit_image_free. */
+static vit_status get_picture(vit_image *out, ranking *c, size_t picture, vit_error *error) {
+    const uint8_t *pixels;
+    *out = (vit_image){0};
+    const vit_status status =
+        vit_record_get(&pixels, &c->scratch, c->answers->data, c->answers->records,
+                       record_of(c->answers, picture), error);
+    return status == VIT_OK ? shrink(out, pixels, c->answers->data, error) : status;
 }
 
 /* Adds the picture to those of the page, unless it is there or the page is full. */
@@ -294,8 +301,25 @@ static void write_issues(vit_json_out *json, const ranking *c) {
     vit_json_close(json, '}');
 }
 
-/* "copies": {"count", "pairs": [{"picture", "file", "split", "label", "alike"}]}: the other file of
- * each pair, its part and its class. */
+/* "png": a picture that is not among the answered ones; nothing if it cannot be read alone, as in
+ * shards. */
+static void write_other(vit_json_out *json, const ranking *c, const char *file) {
+    const vit_dataset *d = c->answers->data;
+    vit_image image = {0};
+    vit_bytes png = {0};
+    uint8_t *pixels = vit_alloc(d->height * d->width, d->channels);
+    if (pixels && vit_picture_prepare(pixels, d, file, NULL, NULL) == VIT_OK &&
+        shrink(&image, pixels, d, NULL) == VIT_OK &&
+        vit_png_write(&png, image.pixels, image.width, image.height, image.channels, NULL) ==
+            VIT_OK)
+        vit_json_base64(json, "png", png.data, png.size);
+    vit_image_free(&image);
+    vit_free(png.data);
+    vit_free(pixels);
+}
+
+/* "copies": {"count", "pairs": [{"picture", "file", "split", "label", "alike", "png"}]}: the other
+ * file of each pair, its part, its class, and itself. */
 static void write_copies(vit_json_out *json, const ranking *c) {
     const vit_copy_list *copies = &c->answers->data->copies;
     vit_json_open(json, "copies", '{');
@@ -311,6 +335,7 @@ static void write_copies(vit_json_out *json, const ranking *c) {
         vit_json_text(json, "split", copies->rows[i].split);
         vit_json_count(json, "label", copies->rows[i].label);
         vit_json_text(json, "alike", vit_alike_name(copies->rows[i].alike));
+        write_other(json, c, other);
         vit_json_close(json, '}');
     }
     vit_json_close(json, ']');

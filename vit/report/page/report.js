@@ -145,6 +145,8 @@ function copies(c) {
     (c.pairs.length < c.count ? `; here are ${c.pairs.length}, --near-duplicates FILE.csv lists all.`
       : '.'));
   $('#copies .pictures').append(...c.pairs.map(x => picture(x.picture, make('figcaption', {},
+    ...(x.png ? [make('img', {src: 'data:image/png;base64,' + x.png, alt: x.file,
+      class: Math.max(...D.answers.size) < 96 ? 'pixels' : ''})] : []),
     `${x.alike}: ${x.file} (${x.split})`,
     ...(x.label === D.pictures[x.picture].truth ? [] :
       [' ', make('s', {}, `${brief(D.pictures[x.picture].truth)} and ${brief(x.label)}`)])))));
