@@ -6,6 +6,7 @@ import argparse
 import os
 import pathlib
 import re
+import resource
 import shlex
 import signal
 import subprocess
@@ -47,9 +48,17 @@ def command_of(target, source):
     return shlex.split(wanted[0])
 
 
+MOST_MEMORY = 4 << 30  # a loop that was turned may ask for all there is
+
+
+def limit_memory():
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+
+
 def passes(program, seconds):
     """Whether the test ends in time, and well; the first of its parts that fails ends it."""
     process = subprocess.Popen([program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               preexec_fn=limit_memory,
                                start_new_session=True, text=True, errors="replace",
                                env=dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP"))
     late = threading.Timer(seconds, os.killpg, (process.pid, signal.SIGKILL))
