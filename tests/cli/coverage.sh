@@ -30,6 +30,15 @@ assert len(sets["per_class"]) == 10 and sets["low"] < sets["measured"] < sets["h
 assert .8 <= answered["top1"] < .82 and answered["share"] < 1, answered
 assert answered["correct"] / answered["images"] == answered["top1"]
 END
+vit-evaluate --model m.safetensors --data digits --answered-right 0.8 --predictions all.csv --json \
+    >measured.json 2>notes
+check "abstains in --predictions as measured" python3 - <<'END'
+import csv, json
+answered = json.load(open("measured.json"))["answered"]
+rows = [row for row in csv.DictReader(open("all.csv")) if row["abstains"] == "0"]
+assert len(rows) == answered["images"], answered
+assert sum(row["right"] == "1" for row in rows) == answered["correct"], answered
+END
 vit-classify --model m.safetensors --coverage 0.9 --abstain-below 1 --json "$picture" >answer.json
 check "a set and abstaining in JSON" \
     grep -q '"abstains": true, "coverage": 0.9, "set": \[' answer.json

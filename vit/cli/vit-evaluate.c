@@ -67,9 +67,8 @@ static const vit_option options[] = {
      .also = CALIBRATES | FINDS_UNKNOWN},
     {.kind = VIT_OPTION_GROUP, .help = "The answer"},
     {VIT_FLAG("json", json), .help = "one JSON object", .also = VIT_EVERYWHERE},
-    {VIT_FLAG("confusion", confusion), .help =
-                                           "also the confusion matrix: how often each class was\n"
-                                           "taken for each other one"},
+    {VIT_FLAG("confusion", confusion),
+     .help = "also the confusion matrix: true classes by answers"},
     {VIT_OPTION(TEXT, "confusion-csv", confusion_csv, "FILE.csv"),
      .help = "write the confusion matrix as a table with the names\n"
              "of the classes"},
@@ -83,8 +82,8 @@ static const vit_option options[] = {
              "FILE-confusion.csv, FILE-label-issues.csv"},
     {VIT_OPTION(TEXT, "predictions", predictions, "FILE.csv"),
      .help = "write a line for each picture: its file or number,\n"
-             "the true class, the answer, and the probabilities of\n"
-             "the answer and of the true class"},
+             "the true class, the answer, the probabilities of both;\n"
+             "with a threshold, whether the model abstains"},
     VIT_NEAR_DUPLICATES_OPTION(settings, near_duplicates,
                                ";\nalso those of a picture in the training part"),
     {VIT_OPTION(TEXT, "label-issues", label_issues, "FILE.csv"),
@@ -168,7 +167,7 @@ static const vit_command command = {
 /* ---- CSV ---- */
 
 static const char predictions_head[] = "file,index,label,answer,right,probability,"
-                                       "label_probability\n";
+                                       "label_probability"; /* ",abstains", with thresholds */
 
 /* The lines of --predictions and the rows of --logits, collected picture by picture. */
 typedef struct predictions {
@@ -200,9 +199,13 @@ static void on_picture(const vit_evaluated *picture, void *user) {
     vit_csv_field(t, vit_model_label(p->model, picture->label));
     vit_string_add(t, ",");
     vit_csv_field(t, vit_model_label(p->model, picture->answer));
-    vit_string_add(t, ",%d,%s,%s\n", picture->label == picture->answer,
-                   vit_format_float(answer, picture->probabilities[picture->answer]),
+    const float probability = picture->probabilities[picture->answer];
+    vit_string_add(t, ",%d,%s,%s", picture->label == picture->answer,
+                   vit_format_float(answer, probability),
                    vit_format_float(label, picture->probabilities[picture->label]));
+    if (p->coverage.thresholds)
+        vit_string_add(t, ",%d", (double)probability < p->coverage.thresholds[picture->answer]);
+    vit_string_add(t, "\n");
 }
 
 static vit_status write_logits(const predictions *p, const vit_evaluation *result,
@@ -225,10 +228,8 @@ static vit_status name_tables(settings *s, char **owned, vit_error *error) {
     vit_status status = vit_pages->name(&s->predictions, &owned[0], s->report, ".csv", error);
     if (status == VIT_OK)
         status = vit_pages->name(&s->confusion_csv, &owned[1], s->report, "-confusion.csv", error);
-    if (status == VIT_OK && vit_issues && s->split != VIT_SPLIT_TRAIN)
-        status =
-            vit_pages->name(&s->label_issues, &owned[2], s->report, "-label-issues.csv", error);
-    return status;
+    if (status != VIT_OK || !vit_issues || s->split == VIT_SPLIT_TRAIN) return status;
+    return vit_pages->name(&s->label_issues, &owned[2], s->report, "-label-issues.csv", error);
 }
 
 /* Checks that the files can be written, before all pictures are classified. */
@@ -348,9 +349,8 @@ static vit_status fill_page(vit_page_lists *lists, const vit_evaluation *result,
     vit_pages->file(&p->texts, s->predictions, "the answer to every picture");
     vit_pages->file(&p->texts, s->confusion_csv, "the confusion matrix");
     vit_pages->file(&p->texts, s->label_issues, "the pictures whose label is likely wrong");
-    return status == VIT_OK
-               ? vit_pages->fill(lists, &p->texts, s->label_issues ? &p->kept : NULL, error)
-               : status;
+    if (status != VIT_OK) return status;
+    return vit_pages->fill(lists, &p->texts, s->label_issues ? &p->kept : NULL, error);
 }
 
 static vit_status evaluate(predictions *p, const vit_evaluate_options *choice,
@@ -381,7 +381,9 @@ static vit_status measure(const settings *s, vit_model **model, predictions *p,
     if (status == VIT_OK && info.scoring == VIT_SCORING_SIGMOID)
         return vit_evaluate_labels(*model, &choice, labels, error);
     p->kept.classes = info.classes;
-    if (status == VIT_OK && s->predictions) vit_string_add(&p->lines, "%s", predictions_head);
+    if (status == VIT_OK && s->predictions)
+        vit_string_add(&p->lines, "%s%s\n", predictions_head,
+                       p->coverage.thresholds ? ",abstains" : "");
     if (status == VIT_OK) status = evaluate(p, &choice, result, error);
     if (status == VIT_OK && writes && strcmp(p->coverage.calibrated_on, result->data) == 0)
         vit_say(&command,
