@@ -419,8 +419,8 @@ OPTION_ROWS = $(wildcard vit/cli/*/*.h)
 $(BUILD)/option_names.c: scripts/option-names scripts/embed-text $(OPTION_ROWS) $(PROG_SRC)
 	@mkdir -p $(@D)
 	scripts/option-names $(OPTION_ROWS) $(PROG_SRC) > $(BUILD)/option_names
-	scripts/embed-text vit_option_names $(BUILD)/option_names > $@.new
-	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	scripts/embed-text vit_option_names $(BUILD)/option_names > $@.new$$$$ && \
+	  if cmp -s $@.new$$$$ $@; then rm $@.new$$$$; else mv $@.new$$$$ $@; fi
 
 $(BUILD)/compare_%.c: scripts/embed-text vit/report/page/compare.%
 	@mkdir -p $(@D)

@@ -315,7 +315,7 @@ static int explain(const settings *s, const vit_train_report *report, const vit_
     } else {
         vit_string_add(&text, "nothing was saved");
     }
-    vit_say(&command, text.failed ? "interrupted" : text.text);
+    vit_say(&command, "%s", text.failed ? "interrupted" : text.text);
     vit_string_free(&text);
     return 128 + number;
 }
