@@ -119,7 +119,7 @@ endif
 # project is clean under. No fused multiply-add that the source does not name.
 ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -I. $(PLACE) -fvisibility=hidden $(MACHINE) \
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
-  -Werror=switch \
+  -Wformat-security -Werror=switch \
   $(shell pkg-config --cflags $(PKGS)) $(CFLAGS) $(SANITIZE) \
   -fno-fast-math -ffp-contract=off -fno-math-errno
 LIBS = $(shell pkg-config --libs $(filter-out stb,$(PKGS)) $(CODEC_PKGS)) -lm # stb: headers alone

@@ -41,6 +41,15 @@ check "an interrupted training resumes where it was, to the same bytes" sh -c "
     $train --steps $end/100000 --out straight && cmp resumed straight"
 check "--resume goes on with the log" test "$(grep -c '"event": "start"' log)" -eq 2
 
+rm -f log
+$terminal $train --steps 100000 --out "%s%n" --log log >out 2>err &
+process=$!
+await '"event": "epoch"' log
+kill -TERM $process
+wait $process
+[ $? -eq 143 ] && says err "--checkpoint %s%n.checkpoint --resume goes on"
+result "a name of the user's is no format" $?
+
 rm -f err
 $train --steps 60 --out ignored >out 2>err &
 process=$!
