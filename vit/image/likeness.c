@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE = VIT_LIKENESS_SIDE, AREA = SIDE * SIDE, ROWS = 8, COLUMNS = 9, RISES = 64 };
+enum { SIDE = VIT_LIKENESS_SIDE, AREA = SIDE * SIDE, ROWS = 8, COLUMNS = 9 };
 
 /* Crops: the whole, then EACH of each size, at the places of a grid. */
 enum { GRID = 5, EACH = GRID * GRID, SIZES = 3, CROPS = VIT_LIKENESS_CROPS };
@@ -118,8 +118,11 @@ static void cut(float *out, const vit_likeness *l, size_t number, bool mirrored)
     }
 }
 
-/* By how many levels brightness rises from left to right in COLUMNS x ROWS means. */
-static void find_rises(float rises[RISES], const float *grey) {
+/* dHash: where brightness rises from left to right in COLUMNS x ROWS means. *steady: the bits where
+ * it changes by more than noise. */
+static uint64_t hash_of(uint64_t *steady, const float *grey) {
+    uint64_t hash = 0;
+    *steady = 0;
     for (size_t row = 0; row < ROWS; row++) {
         float before = 0;
         for (size_t column = 0; column < COLUMNS; column++) {
@@ -128,18 +131,13 @@ static void find_rises(float rises[RISES], const float *grey) {
             for (size_t y = row * SIDE / ROWS; y < (row + 1) * SIDE / ROWS; y++)
                 for (size_t x = left; x < right; x++) sum += grey[y * SIDE + x];
             sum /= (float)((right - left) * (SIDE / ROWS));
-            if (column > 0) *rises++ = sum - before;
+            if (column > 0) {
+                hash = hash << 1 | (sum > before);
+                *steady = *steady << 1 | (fabsf(sum - before) >= NOISE);
+            }
             before = sum;
         }
     }
-}
-
-/* dHash: where brightness rises. */
-static uint64_t hash_of(const float *grey) {
-    float rises[RISES];
-    uint64_t hash = 0;
-    find_rises(rises, grey);
-    for (size_t i = 0; i < RISES; i++) hash = hash << 1 | (rises[i] > 0);
     return hash;
 }
 
@@ -152,8 +150,10 @@ void vit_likeness_of(vit_likeness *out, const uint8_t *pixels, size_t height, si
     const size_t count = out->is_photo ? CROPS : 1;
     for (size_t mirrored = 0; mirrored < 2; mirrored++)
         for (size_t i = 0; i < count; i++) {
+            uint64_t steady;
             cut(grey, out, i, mirrored);
-            out->hashes[mirrored][i] = hash_of(grey);
+            out->hashes[mirrored][i] = hash_of(&steady, grey);
+            if (i == 0) out->steady[mirrored] = steady;
         }
 }
 
@@ -187,26 +187,13 @@ static int distance(uint64_t a, uint64_t b) {
     return (int)(x * 0x0101010101010101u >> 56);
 }
 
-/* The bits in which the hashes of whole pictures differ, where one has more than noise: in plain
- * areas, as a sky's, those of copies differ by chance. */
-static size_t steady_distance(const vit_likeness *a, const vit_likeness *b, bool mirrored) {
-    float grey[AREA], x[RISES], y[RISES];
-    size_t count = 0;
-    for (size_t i = 0; i < AREA; i++) grey[i] = a->grey[i];
-    find_rises(x, grey);
-    for (size_t i = 0; i < AREA; i++)
-        grey[i] = b->grey[mirrored ? i / SIDE * SIDE + SIDE - 1 - i % SIDE : i];
-    find_rises(y, grey);
-    for (size_t i = 0; i < RISES; i++)
-        count += (x[i] > 0) != (y[i] > 0) && (fabsf(x[i]) >= NOISE || fabsf(y[i]) >= NOISE);
-    return count;
-}
-
+/* In plain areas, as a sky's, the hashes of copies differ by chance: bits count where the
+ * brightness of one picture changes by more than noise. */
 static bool are_near(const vit_likeness *a, const vit_likeness *b, bool mirrored) {
     sums s = {0};
-    const int bits = distance(a->hashes[0][0], b->hashes[mirrored][0]);
-    if (bits > WHOLE_BITS) return false;
-    if (bits > NEAR_BITS && steady_distance(a, b, mirrored) > NEAR_BITS) return false;
+    const uint64_t steady = a->steady[0] | b->steady[mirrored];
+    const uint64_t x = a->hashes[0][0], y = b->hashes[mirrored][0];
+    if (distance(x, y) > WHOLE_BITS || distance(x & steady, y & steady) > NEAR_BITS) return false;
     for (size_t i = 0; i < AREA; i++) {
         const size_t k = mirrored ? i / SIDE * SIDE + SIDE - 1 - i % SIDE : i;
         for (size_t c = 0; c < 3; c++) add_pair(&s, a->color[3 * i + c], b->color[3 * k + c]);

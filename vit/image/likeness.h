@@ -28,6 +28,7 @@ typedef struct vit_likeness {
     uint64_t digest;                        /* of the file or the pixels, by the caller; 0:
                                                not exactly like any other */
     uint64_t hashes[2][VIT_LIKENESS_CROPS]; /* dHash of the crops; [1]: mirrored */
+    uint64_t steady[2]; /* the bits of hashes[...][0] where brightness changes by more than noise */
     uint8_t color[VIT_LIKENESS_SIDE * VIT_LIKENESS_SIDE * 3], /* a small copy */
         grey[VIT_LIKENESS_SIDE * VIT_LIKENESS_SIDE];          /* its means over colors */
     float tint[2]; /* mean of red - green and of blue - green */
