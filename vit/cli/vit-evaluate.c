@@ -199,12 +199,12 @@ static void on_picture(const vit_evaluated *picture, void *user) {
     vit_csv_field(t, vit_model_label(p->model, picture->label));
     vit_string_add(t, ",");
     vit_csv_field(t, vit_model_label(p->model, picture->answer));
-    const float probability = picture->probabilities[picture->answer];
     vit_string_add(t, ",%d,%s,%s", picture->label == picture->answer,
-                   vit_format_float(answer, probability),
+                   vit_format_float(answer, picture->probabilities[picture->answer]),
                    vit_format_float(label, picture->probabilities[picture->label]));
-    if (p->coverage.thresholds)
-        vit_string_add(t, ",%d", (double)probability < p->coverage.thresholds[picture->answer]);
+    const double *thresholds = p->coverage.thresholds;
+    if (thresholds)
+        vit_string_add(t, ",%d", vit_abstains(thresholds, picture->answer, picture->probabilities));
     vit_string_add(t, "\n");
 }
 

@@ -28,7 +28,7 @@ static bool is_below_threshold(const vit_answered *a) {
 
 /* Whether the answer is less probable than the caller's threshold for its class. */
 static bool abstains(const vit_answered *a) {
-    return a->thresholds && (double)a->probabilities[a->best[0]] < a->thresholds[a->best[0]];
+    return vit_abstains(a->thresholds, a->best[0], a->probabilities);
 }
 
 bool vit_answer_abstains(const vit_answered *a) {

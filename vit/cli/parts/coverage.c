@@ -170,13 +170,12 @@ static void add_set(vit_set_counts *c, const vit_evaluated *picture) {
 
 static void add_picture(vit_set_counts *c, const vit_evaluated *picture) {
     const double *thresholds = c->coverage->thresholds;
-    const double confidence = (double)picture->probabilities[picture->answer];
     const bool right = picture->answer == picture->label;
     c->total++;
     c->images[picture->label]++;
     c->right_before += right;
     if (c->coverage->rule) add_set(c, picture);
-    if (!thresholds || confidence < thresholds[picture->answer]) return;
+    if (!thresholds || vit_abstains(thresholds, picture->answer, picture->probabilities)) return;
     c->answered++;
     c->right += right;
 }

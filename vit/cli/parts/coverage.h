@@ -68,6 +68,13 @@ char *vit_calibration_beside(const char *model);
 /* A sentence if the options contradict each other, or NULL. */
 const char *vit_coverage_contradiction(const vit_coverage_choice *choice);
 
+/* Whether the model abstains from this answer. thresholds: [classes], or NULL: it never does;
+ * probabilities: [classes]. */
+static inline bool vit_abstains(const double *thresholds, size_t answer,
+                                const float *probabilities) {
+    return thresholds && (double)probabilities[answer] < thresholds[answer];
+}
+
 /* What the options mean for a model. */
 typedef struct vit_coverage {
     vit_set_rule *rule;           /* for --coverage; or NULL */
