@@ -279,11 +279,11 @@ static const char *find_twice(const vit_label_list *names) {
 static void use_names(vit_tree *tree, vit_label_list *names, const char *list, vit_string *why,
                       vit_string *source) {
     const size_t count = tree->class_count;
-    const char *twice = find_twice(names);
+    const char *twice = NULL;
     if (names->count != count || !are_counted(tree))
         vit_string_add(why, "%s names %zu classes, and the table has %zu numbers, %s to %s", list,
                        names->count, count, tree->classes[0], tree->classes[count - 1]);
-    else if (twice)
+    else if ((twice = find_twice(names)) != NULL)
         vit_string_add(why, "%s has the name %s twice", list, twice);
     else
         vit_string_add(source, "%s, named by %s", tree->source, list);
