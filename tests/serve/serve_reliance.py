@@ -58,7 +58,12 @@ with Server("--model", model, "--abstain-below", "1") as s:
 with Server("--model", model) as s:
     got = s.json("POST", "/predictions/m", data)[1]
     check("not without the options", "set" not in got and "p_value" not in got, got)
-os.rename(work + "/m.calibration", work + "/gone")
+aside = tempfile.mkdtemp()
+shutil.move(work + "/m.calibration", aside)
+with Server("--model", model, "--calibration", aside + "/m.calibration", *options) as s:
+    got = s.json("POST", "/predictions/m", data)[1]
+    check("a calibration may lie elsewhere", got.get("p_value") == alone["p_value"], got)
+shutil.rmtree(aside)
 try:
     Server("--model", model, *options)
     check("a model that is not calibrated is refused", False)

@@ -283,6 +283,7 @@ static vit_status enter_sandbox(vit_sandbox *box, parts *p, const settings *s, v
         for (size_t i = 0; i < all.count; i++) vit_sandbox_read_model(box, all.models[i].path);
     vit_free_model_list(&all);
     vit_sandbox_read_choice(box, &s->from);
+    vit_sandbox_read(box, s->sets.calibration, true);
     vit_sandbox_read(box, s->index, true);
     for (size_t i = 0; i < p->server.banks.count; i++)
         if (*p->server.banks.banks[i].info.model)
