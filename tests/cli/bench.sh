@@ -39,6 +39,10 @@ check "peak: one of every precision with every instruction set" \
     'r[-1]["cpu"] == "scalar" and len({(o["cpu"], o["precision"]) for o in r}) == len(r) > 1 and
     {"f32", "int8"} <= {o["precision"] for o in r} and all(o["peak_gflops"] > 0 for o in r)'
 
+$bench infer $small --model mnist >/dev/null 2>&1
+echo "{\"status\": $?}" >"$lines"
+check "sizes beside a model are refused" 'r == [{"status": 2}]'
+
 # Its model file is in a directory of its own: what others put beside it is not written to.
 place=$(mktemp -d) || exit 1
 trap 'rm -rf "$lines" "$place"' EXIT

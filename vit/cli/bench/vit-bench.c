@@ -157,6 +157,12 @@ static vit_status check_options(const mode *m, const settings *s, vit_error *err
     if ((m->run == bench_anomaly) == !s->bank || (s->bank && !s->model))
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "anomaly, --bank FILE and --model MODEL go together");
+    if (s->model && from_file &&
+        (s->preset || s->image || s->channels || s->patch || s->dim || s->depth || s->heads ||
+         s->mlp || s->classes))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "--model %s has a network of its own: leave --preset and its sizes out",
+                        s->model);
     if (!s->model && m->run == bench_model)
         return vit_fail(error, VIT_ERROR_ARGUMENT, "model needs --model FILE, to be written");
     return VIT_OK;
