@@ -61,13 +61,14 @@ typedef struct vit_text_options {
     vit_bf16 bf16; /* as in vit_session_options */
     size_t beams;  /* 0: the model's; 1: greedy */
     size_t length; /* most tokens, counting the start token; 0: the model's */
-    /* for beams: a score is the sum of log p / tokens^length_penalty; and a vit_early_stopping */
+    /* for beams, else ARGUMENT: a score is the sum of log p / tokens^length_penalty; and a
+     * vit_early_stopping */
     vit_optional length_penalty, early_stopping;
     vit_optional no_repeat; /* no sequence of this many tokens occurs twice; 0: it may */
     bool sample;        /* draw the next token at random: softmax(logits / temperature) of the top_k
                            likeliest */
-    double temperature; /* 0: 1 */
-    size_t top_k;       /* 0: all */
+    double temperature; /* with sample, else ARGUMENT; 0: 1 */
+    size_t top_k;       /* the same; 0: all */
     uint64_t seed;
 } vit_text_options;
 

@@ -165,7 +165,11 @@ static void test_options(void **state) {
                                            {.length = 9},
                                            {.sample = true, .beams = 2},
                                            {.sample = true, .temperature = 1e-9},
-                                           {.length_penalty = {true, NAN}}};
+                                           {.beams = 2, .length_penalty = {true, NAN}},
+                                           {.length_penalty = {true, 1}},
+                                           {.early_stopping = {true, 1}},
+                                           {.temperature = 1},
+                                           {.top_k = 5}};
     subject s = subject_new(NOTHING, NULL);
     vit_error error;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

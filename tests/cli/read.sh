@@ -64,6 +64,10 @@ refused() {
     [ $? = 2 ] && grep -qF -- "$part" said
 }
 check "a page of two" refused "one picture" --text one --text two --explain two.html
+check "a temperature of nothing" refused "are for sampling" --temperature 2 --text one
+check "a length penalty of one beam" refused "2 beams or more" --length-penalty 2 --text one
+check "several texts for one" refused "for language models" --count 2 --text one
+check "an orientation of texts" refused "reads no pictures" --exif-orientation exif --text one
 check "another ending" refused ".html or .png" --text one --explain one.pdf
 
 # drive PAGE STEP...

@@ -42,6 +42,19 @@ static vit_status allocate(vit_text_session *s, vit_error *error) {
     return vit_fail_memory(error, "a session", s->samples * pixels * sizeof(float));
 }
 
+/* Refuses what would change nothing. */
+static vit_status check_options(const vit_text_options *o, const vit_generation *writing,
+                                vit_error *error) {
+    if (writing->beams == 1 && (o->length_penalty.given || o->early_stopping.given))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "length penalty and early stopping are for a beam search: leave them out, "
+                        "or ask for 2 beams or more");
+    if (!o->sample && (o->temperature > 0 || o->top_k > 0))
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "temperature and top-k are for sampling: leave them out, or sample");
+    return VIT_OK;
+}
+
 vit_status vit_text_session_new(vit_text_session **out, const vit_model *model,
                                 const vit_text_options *options, vit_error *error) {
     VIT_ENTRY;
@@ -64,7 +77,8 @@ vit_status vit_text_session_new(vit_text_session **out, const vit_model *model,
     s->samples = vit_max(1, ROWS_AT_ONCE / vit_max(1, vit_config_rows(c)));
     if (c->channels > 0) vit_normalize_table(s->table, &model->file.preprocessing, c->channels);
     const vit_generation writing = vit_model_writing(model, o);
-    status = allocate(s, error);
+    status = check_options(o, &writing, error);
+    if (status == VIT_OK) status = allocate(s, error);
     if (status == VIT_OK)
         status = vit_generator_new(&s->writer, network, &writing, s->kernels, s->threads,
                                    s->samples, error);

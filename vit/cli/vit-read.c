@@ -258,6 +258,13 @@ static vit_status read_lines(reading *r, vit_error *error) {
 static vit_status read_wanted(reading *r, char **names, size_t count, vit_error *error) {
     const settings *s = r->settings;
     const vit_text_info info = vit_text_describe(r->model);
+    if (!info.reads_pictures && s->from.exif_orientation != VIT_ORIENTATION_MODEL)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "%s reads no pictures, which --exif-orientation is for", s->from.name);
+    if ((info.reads_pictures || info.reads_texts) && s->count > 0)
+        return vit_fail(error, VIT_ERROR_ARGUMENT,
+                        "%s reads %s, and writes one text for each: --count is for language models",
+                        s->from.name, info.reads_pictures ? "pictures" : "texts");
     if (info.reads_pictures && s->texts.count > 0)
         return vit_fail(error, VIT_ERROR_MISMATCH, "%s reads pictures, not texts: name PICTURE...",
                         s->from.name);
@@ -269,7 +276,7 @@ static vit_status read_wanted(reading *r, char **names, size_t count, vit_error 
         return count + s->texts.count > 0
                    ? vit_fail(error, VIT_ERROR_MISMATCH,
                               "%s is a language model, which is given nothing", s->from.name)
-                   : read_all(r, NULL, (size_t)s->count, error);
+                   : read_all(r, NULL, s->count > 0 ? (size_t)s->count : 1, error);
     if (count == 1 && strcmp(names[0], "-") == 0) return read_lines(r, error);
     if (count > 0 || s->texts.count == 0)
         return vit_fail(error, VIT_ERROR_MISMATCH,
@@ -279,11 +286,9 @@ static vit_status read_wanted(reading *r, char **names, size_t count, vit_error 
 }
 
 int main(int argc, char **argv) {
-    settings s = {.count = 1};
+    settings s = {0};
     int exit_status;
     if (!vit_program_start(&command, &s, &argc, argv, &exit_status)) return exit_status;
-    if (!s.sample && (s.temperature > 0 || s.top_k > 0))
-        return vit_say_usage(&command, "--temperature and --top-k are for --sample");
     if (s.explain && !vit_has_ending(s.explain, ".html") && !vit_has_ending(s.explain, ".png"))
         return vit_say_usage(&command, "--explain FILE ends in .html or .png");
     if (s.explain && ((size_t)argc - 1 + s.texts.count > 1 || s.count > 1 ||
