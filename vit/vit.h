@@ -135,7 +135,7 @@ typedef enum vit_orientation {
 
 /* How to open a model. Zero the structure, then set what you need. */
 typedef struct vit_model_options {
-    const char *config;  /* for published weights: the path of their config, in place of the
+    const char *config;  /* for published weights alone: the path of their config, in place of the
                             config.json beside them */
     const char *emulate; /* for published weights that libraries answer differently: "timm", "hf",
                        "meta", ...; NULL: as their own library */

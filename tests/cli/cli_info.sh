@@ -39,6 +39,8 @@ check "and the confidence threshold" \
 cp "$published/timm_13_wide/model.safetensors" alone.safetensors
 run 1 "*" "name one with --config" vit-info alone.safetensors
 run 0 "  network" "" vit-info --config "$published/timm_13_wide/config.json" alone.safetensors
+run 1 "*" "which has its config in it" \
+    vit-info --config "$published/timm_13_wide/config.json" "$tree/models/mnist.safetensors"
 run 0 "none: a backbone of 20 features" "" vit-info "$published/timm_backbone"
 # A recipe that is no JSON, of as many bytes.
 LC_ALL=C sed 's/"vit.recipe":"{/"vit.recipe":"[/' digits.safetensors >crafted.safetensors

@@ -13,6 +13,10 @@ run 2 "" "--data DATA is missing" vit-evaluate --model m.safetensors
 run 2 "" "exclude each other" \
     vit-classify --abstain-below .5 --answered-right .9 "$picture"
 run 2 "" "is for --coverage" vit-classify --by-class "$picture"
+for program in vit-serve "vit-classify --stream" "vit-evaluate --data digits"; do
+    # shellcheck disable=SC2086 # a program and its options
+    run 2 "" "is for --coverage" $program --model mnist --calibration absent
+done
 run 2 "" "below 1" vit-classify --coverage 1 "$picture"
 run 0 "2,000 pictures of digits" "" vit-evaluate --model m.safetensors --calibrate digits
 check "beside the model" test -f m.calibration

@@ -218,6 +218,10 @@ check "no page for a file of another kind" \
     refuses 1 "no report of this program" vit-report a.jsonl -o a.safetensors
 check "nor for the log" refuses 2 "same file" vit-report a.jsonl -o a.jsonl
 check "data without a model" refuses 2 "--model" vit-report a.jsonl -o x.html --data digits
+for option in "--split val" "--class-column x" "--config x"; do
+    # shellcheck disable=SC2086 # an option and its value
+    check "$option of nothing" refuses 2 "for --" vit-report a.jsonl -o x.html $option
+done
 head -c -9 a.jsonl >cut.jsonl
 check "a log that is cut off" vit-report cut.jsonl -o cut.html
 check "and has not ended" data cut.html 'd["title"]["state"] == "log"'

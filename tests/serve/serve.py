@@ -54,6 +54,9 @@ def usage():
     fails(2, "did you mean --port?", "--prt", "1")
     fails(2, "--port: 70000 is out of range", "--port", "70000")
     fails(2, "is no address", "--host", "example.invalid")
+    fails(2, "is no name, expected one without", "--model", "mnist", "--allow-host", "a.example:80")
+    for origin in "*", "example.org", "https://example.org/", "https://a b", "://a", "https://":
+        fails(2, "is no origin, expected a scheme", "--model", "mnist", "--allow-origin", origin)
     fails(2, "two models are called mnist", "--model", "mnist", "--model", "mnist")
     fails(1, "no model \"absent\"", "--model", "absent")
     texts = os.path.join(work, "texts.safetensors")

@@ -512,9 +512,6 @@ static const char *contradiction(const settings *s) {
         return "--outliers is for --calibrate DATA, or to measure --unknown ALPHA";
     if (s->calibrate && s->split == VIT_SPLIT_TRAIN)
         return "--calibrate needs pictures that the training has not seen, not --split train";
-    if (s->sets.calibration && !s->calibrate && !vit_coverage_asked(&s->sets))
-        return "--calibration FILE is for --calibrate DATA, or for --coverage, --answered-right "
-               "and --unknown";
     if (s->label_issues && s->split == VIT_SPLIT_TRAIN)
         return "--label-issues needs answers to pictures that the training has not seen, not "
                "--split train: take --split val or test; or compute a head from all of them, "
@@ -527,7 +524,7 @@ static const char *contradiction(const settings *s) {
     if (s->logits && !vit_has_ending(s->logits, ".npy"))
         return "--logits: the file is an array of NumPy, FILE.npy";
     const char *tags = vit_tag_contradiction(&s->tags);
-    return tags ? tags : vit_coverage_contradiction(&s->sets);
+    return tags || s->calibrate ? tags : vit_coverage_contradiction(&s->sets);
 }
 
 /* What the options ask for in place of the model's own answers; 0: those. */

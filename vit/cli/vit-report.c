@@ -10,7 +10,7 @@
 typedef struct settings {
     vit_model_choice from;
     const char *out, *data, *class_column;
-    int split; /* vit_split */
+    vit_optional split; /* vit_split */
     uint64_t threads;
     bool json;
 } settings;
@@ -30,7 +30,7 @@ static const vit_option options[] = {
      .help = "with --model: its confusion matrix on these data, and\n"
              "the pictures that it gets most wrong"},
     VIT_CLASS_COLUMN_OPTION(settings, class_column),
-    {VIT_OPTION(CHOICE, "split", split, "test|train|val"),
+    {VIT_OPTION(CHOICE, "split", split, "test|train|val"), .optional = true,
      .help = "which pictures of DATA (default: test)", .choices = vit_split_names},
     {.kind = VIT_OPTION_GROUP, .help = "How"},
     VIT_THREADS_OPTION(settings, "changes no byte (default: all processors)"),
@@ -73,7 +73,7 @@ static int run(const settings *s, const char *log) {
                                        .config = s->from.config,
                                        .data = s->data,
                                        .class_column = s->class_column,
-                                       .split = (vit_split)s->split,
+                                       .split = (vit_split)s->split.value,
                                        .threads = (int)s->threads,
                                        .cpu = vit_chosen_cpu(),
                                        .note = vit_say_note,
@@ -126,6 +126,10 @@ int main(int argc, char **argv) {
     if (argc < 2) return vit_say_usage(&command, "expected LOG.jsonl, the log of a training");
     if (argc > 2 && (s.from.name || s.data))
         return vit_say_usage(&command, "--model and --data are for the page of one log");
+    if (s.from.config && !s.from.name)
+        return vit_say_usage(&command, "--config is for --model MODEL");
+    if ((s.class_column || s.split.given) && !s.data)
+        return vit_say_usage(&command, "--class-column and --split are for --data DATA");
     if (argc > 2 && s.out && s.json)
         return vit_say_usage(&command, "--json prints the table, --out writes the page: give one");
     for (int i = 1; i < argc && s.out; i++)
@@ -137,8 +141,6 @@ int main(int argc, char **argv) {
     if (!s.out)
         return vit_say_usage(&command, "--out FILE.html is missing, or a second log to compare");
     if (s.json) return vit_say_usage(&command, "--json is for several logs");
-    if (s.class_column && !s.data)
-        return vit_say_usage(&command, "--class-column is for --data DATA");
     if (s.data && !s.from.name)
         return vit_say_usage(&command, "--data needs --model, which classifies its pictures");
     return vit_program_end(&command, run(&s, argv[1]));

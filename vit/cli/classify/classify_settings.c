@@ -50,8 +50,6 @@ const char *vit_classify_contradiction(const vit_classify_settings *s, int pictu
         return "--neighbours are text or JSON";
     if (s->embed && s->format.given && !vit_classify_writes(s, VIT_AS_JSON))
         return "--embed writes JSON, or with --out a .npy file: leave --format out";
-    if (s->sets.calibration && !vit_coverage_asked(&s->sets))
-        return "--calibration FILE is for --coverage, --answered-right and --unknown";
     const char *sets = vit_coverage_contradiction(&s->sets);
     if (sets) return sets;
     return s->logits && vit_classify_writes(s, VIT_AS_CSV) ? "--logits are written as text or JSON"

@@ -26,6 +26,8 @@ char *vit_calibration_beside(const char *model) {
 }
 
 const char *vit_coverage_contradiction(const vit_coverage_choice *c) {
+    if (c->calibration && !vit_coverage_asked(c))
+        return "--calibration FILE is for --coverage, --answered-right and --unknown";
     if (c->coverage >= 1) return "--coverage is below 1: a set of all classes would hold it always";
     if (c->unknown >= 1) return "--unknown is below 1: a share of false alarms, such as 0.01";
     if (c->abstain_below.given && c->answered_right > 0)

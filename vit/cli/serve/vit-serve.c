@@ -203,8 +203,6 @@ static void say_precisions(const serve_server *server, const settings *s) {
 }
 
 static void set_limits(serve_server *server, const settings *s) {
-    server->guard.hosts = &s->hosts;
-    server->guard.origins = &s->origins;
     server->body = (size_t)s->body;
     server->bodies = (size_t)s->body > 8 << 20 ? 16 * (size_t)s->body : (size_t)128 << 20;
     server->pixels = (size_t)s->pixels;
@@ -333,7 +331,8 @@ static vit_status begin(parts *p, const settings *s, vit_error *error) {
                                        .cpu = vit_chosen_cpu()};
     set_limits(server, s);
     serve_guard_maps();
-    status = serve_proxies_read(&server->proxies, &s->proxies, error);
+    status = serve_guard_allow(&server->guard, &s->hosts, &s->origins, error);
+    if (status == VIT_OK) status = serve_proxies_read(&server->proxies, &s->proxies, error);
     if (status == VIT_OK && s->index) status = serve_indexed_open(&server->index, s->index, error);
     if (status == VIT_OK) status = serve_banks_open(&server->banks, &banks, error);
     if (status != VIT_OK) return status;

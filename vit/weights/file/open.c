@@ -85,6 +85,10 @@ vit_status vit_model_file_read(vit_model_file *out, vit_opened *opened, const vi
     if (stays) vit_tensors_keep(file);
     if (status == VIT_OK && vit_tensors_metadata(file, "vit.config")) {
         status = vit_refuse_as(wanted->emulate, vit_tensors_name(file), error);
+        if (status == VIT_OK && wanted->config)
+            status = vit_fail(error, VIT_ERROR_ARGUMENT,
+                              "%s: is a model file, which has its config in it: leave %s out",
+                              vit_tensors_name(file), wanted->config);
         if (status == VIT_OK)
             status = is_head ? load_head(out, file, opened->path, wanted->packs, error)
                              : load_own(out, file, wanted, error);

@@ -117,6 +117,42 @@ static bool is_among(const vit_option_list *texts, const char *name) {
     return false;
 }
 
+/* Whether a browser can send it as Origin: "null", or a scheme, "://", a name or an address, and
+ * perhaps a port. */
+static bool is_origin(const char *text) {
+    char name[256];
+    const char *host = strstr(text, "://");
+    return strcmp(text, "null") == 0 ||
+           (host && host != text && split_host(host + 3, name, sizeof name) &&
+            !strpbrk(host + 3, "/?#@ "));
+}
+
+static bool is_name(const char *text) {
+    const char *c = text;
+    while (*c > ' ' && *c < 0x7f && !strchr(":/?#@[]*", *c)) c++;
+    return *c == '\0';
+}
+
+vit_status serve_guard_allow(serve_guard *guard, const vit_option_list *hosts,
+                             const vit_option_list *origins, vit_error *error) {
+    guard->hosts = hosts;
+    guard->origins = origins;
+    for (size_t i = 0; i < hosts->count; i++)
+        if (!is_name(hosts->values[i]) && !is_address(hosts->values[i]))
+            return vit_fail(
+                error, VIT_ERROR_ARGUMENT,
+                "--allow-host: \"%s\" is no name, expected one without scheme and port, "
+                "in ASCII, such as vit.example.org",
+                hosts->values[i]);
+    for (size_t i = 0; i < origins->count; i++)
+        if (!is_origin(origins->values[i]))
+            return vit_fail(error, VIT_ERROR_ARGUMENT,
+                            "--allow-origin: \"%s\" is no origin, expected a scheme and a name, "
+                            "without a path, such as https://example.org",
+                            origins->values[i]);
+    return VIT_OK;
+}
+
 bool serve_host_allowed(const serve_guard *guard, const char *host) {
     char name[256];
     return host && split_host(host, name, sizeof name) &&

@@ -18,6 +18,11 @@ typedef struct serve_guard {
     size_t keys_size;
 } serve_guard;
 
+/* Sets both lists, which are not copied. ARGUMENT for a text that no browser sends, such as a host
+ * with a port or an origin with a path: it would never be equal. */
+vit_status serve_guard_allow(serve_guard *guard, const vit_option_list *hosts,
+                             const vit_option_list *origins, vit_error *error);
+
 /* Reads a file of keys, one a line, of at least 16 visible ASCII characters. Empty lines and lines
  * that begin with '#' are skipped. FORMAT for other lines, and without any key. */
 vit_status serve_guard_load_keys(serve_guard *guard, const char *path, vit_error *error);
