@@ -119,6 +119,17 @@ def alone():
 
 
 def forms(s):
+    for where in "empty", "same":  # of which nothing is served, and it is read all the same
+        os.makedirs(os.path.join(work, where))
+        os.makedirs(os.path.join(work, "away", "models"), exist_ok=True)
+        if where == "same":
+            shutil.copy("models/mnist.safetensors", os.path.join(work, where))
+            shutil.copy("models/mnist.safetensors", os.path.join(work, "away", "models"))
+        with Server(program=program, env={**os.environ, "VIT_MODELS": os.path.join(work, where)},
+                    cwd=away) as s:
+            check("a directory of models, " + where, s.ask("POST", "/predictions/mnist",
+                                                           data[0])[0] == 200)
+    shutil.rmtree(os.path.join(work, "away", "models"))
     """Several pictures in one request, answered in the order sent."""
     wanted = [json.loads(classify(p)) for p in pictures[:3]]
     for w, p in zip(wanted, pictures):

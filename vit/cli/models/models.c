@@ -265,6 +265,12 @@ vit_status vit_list_models(vit_model_list *list, vit_error *error) {
     return status;
 }
 
+void vit_show_model_directories(void (*show)(const char *directory, void *context), void *context) {
+    model_path p = find_directories();
+    for (size_t i = 0; i < p.count && !p.failed; i++) show(p.list[i].text, context);
+    free_directories(&p);
+}
+
 void vit_free_model_list(vit_model_list *list) {
     for (size_t i = 0; i < list->count; i++) free_model(&list->models[i]);
     vit_free(list->models);

@@ -42,4 +42,7 @@ typedef struct vit_model_list {
 vit_status vit_list_models(vit_model_list *list, vit_error *error);
 void vit_free_model_list(vit_model_list *list);
 
+/* Shows each directory that is looked in for named models, whether it is there or not. */
+void vit_show_model_directories(void (*show)(const char *directory, void *context), void *context);
+
 #endif

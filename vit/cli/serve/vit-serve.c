@@ -251,7 +251,7 @@ static void read_named(vit_sandbox *box, const char *text) {
     vit_sandbox_read_model(box, serve_named_file(text));
 }
 
-static void read_pictures(const char *directory, void *box) {
+static void read_directory(const char *directory, void *box) {
     vit_sandbox_read(box, directory, false);
 }
 
@@ -277,6 +277,7 @@ static vit_status enter_sandbox(vit_sandbox *box, parts *p, const settings *s, v
     vit_model_list all = {0};
     vit_sandbox_open(box, &s->sandbox);
     for (size_t i = 0; i < s->models.count; i++) read_named(box, s->models.values[i]);
+    if (s->models.count == 0) vit_show_model_directories(read_directory, box);
     if (s->models.count == 0 && vit_list_models(&all, NULL) == VIT_OK)
         for (size_t i = 0; i < all.count; i++) vit_sandbox_read_model(box, all.models[i].path);
     vit_free_model_list(&all);
@@ -286,7 +287,7 @@ static vit_status enter_sandbox(vit_sandbox *box, parts *p, const settings *s, v
     for (size_t i = 0; i < p->server.banks.count; i++)
         if (*p->server.banks.banks[i].info.model)
             vit_sandbox_read_model(box, p->server.banks.banks[i].info.model);
-    if (p->server.index) serve_indexed_directories(p->server.index, read_pictures, box);
+    if (p->server.index) serve_indexed_directories(p->server.index, read_directory, box);
     if (s->teach) write_own(box, p);
     if (s->keep_teachings && vit_path_look(s->keep_teachings) == VIT_PATH_NONE)
         mkdir(s->keep_teachings, 0700); /* work/teachings.c says why it is not there then */
