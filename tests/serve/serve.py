@@ -18,7 +18,8 @@ import time
 
 sys.path.insert(0, "tests/support")
 import serving  # noqa: E402
-from serving import SECONDS, Server, check, classify, draw, grey_png, receive, until  # noqa: E402
+from serving import (SECONDS, Server, check, classify, draw, grey_png, receive,  # noqa: E402
+                     refused, until)
 
 work = tempfile.mkdtemp()
 pictures = [draw(work, i) for i in range(12)]
@@ -45,31 +46,36 @@ def pairs():
 
 
 def usage():
-    def fails(status, text, *options):
-        got = subprocess.run([serving.SERVE, *options], capture_output=True, text=True,
-                             timeout=SECONDS)
-        check("vit-serve %s is refused" % " ".join(options),
-              got.returncode == status and text in got.stderr and got.stdout == "", got)
-
-    fails(2, "did you mean --port?", "--prt", "1")
-    fails(2, "--port: 70000 is out of range", "--port", "70000")
-    fails(2, "is no address", "--host", "example.invalid")
-    fails(2, "is no name, expected one without", "--model", "mnist", "--allow-host", "a.example:80")
+    refused(2, "did you mean --port?", "--prt", "1")
+    refused(2, "--port: 70000 is out of range", "--port", "70000")
+    refused(2, "is no address", "--host", "example.invalid")
+    refused(2, "is no name, expected one without", "--model", "mnist", "--allow-host",
+            "a.example:80")
     for origin in "*", "example.org", "https://example.org/", "https://a b", "://a", "https://":
-        fails(2, "is no origin, expected a scheme", "--model", "mnist", "--allow-origin", origin)
-    fails(2, "two models are called mnist", "--model", "mnist", "--model", "mnist")
-    fails(1, "no model \"absent\"", "--model", "absent")
+        refused(2, "is no origin, expected a scheme", "--model", "mnist", "--allow-origin", origin)
+    refused(2, "two models are called mnist", "--model", "mnist", "--model", "mnist")
+    refused(2, "nothing before '='", "--model", "=mnist")
+    refused(2, "the name is missing", "--bank", "=good.bank")
+    refused(1, "no model \"absent\"", "--model", "absent")
+    refused(1, "absent", "--index", work + "/absent")
+    refused(2, "is of one --model", "--calibration", work + "/c", "--coverage", "0.9")
+    refused(2, "is for --teach", "--keep-teachings", work)
+    for net in "10.0.0.0/33", "10.0.0.0/x", "::1/129", "example", "1" * 60:
+        refused(2, "no address and no net", "--trusted-proxy", net)
     texts = os.path.join(work, "texts.safetensors")
     subprocess.run([os.path.join(serving.BUILD, "bin", "vit-train"), "--data", "pairs", "--steps",
                     "1", "--set", "dim=32", "--set", "depth=1", "--out", texts, "--overwrite"],
                    cwd=pairs(), check=True, capture_output=True)
-    fails(1, "texts: ", "--model", texts)
-    fails(1, "keys", "--key-file", work + "/keys")
-    with open(work + "/short", "w") as f:
-        f.write("# a key\nabc\n")
-    fails(1, "the key in line 2 has 3 characters, expected 16", "--key-file", work + "/short")
+    refused(1, "texts: ", "--model", texts)
+    refused(1, "keys", "--key-file", work + "/keys")
+    for text, why in (("# a key\nabc\n", "the key in line 2 has 3 characters, expected 16"),
+                      ("0123456789abcde\u00f6", "not visible ASCII"),
+                      ("0123456789 abcdef", "not visible ASCII"), ("# none\n", "holds no key")):
+        with open(work + "/wrong", "w", encoding="utf-8") as f:
+            f.write(text)
+        refused(1, why, "--key-file", work + "/wrong")
     with Server() as s:
-        fails(1, "cannot listen on 127.0.0.1", "--port", str(s.port))
+        refused(1, "cannot listen on 127.0.0.1", "--port", str(s.port))
     help_text = subprocess.run([serving.SERVE, "--help"], capture_output=True, text=True).stdout
     check("--help is at most 80 columns wide",
           max(map(len, help_text.splitlines())) in range(20, 81))
@@ -209,12 +215,12 @@ def forms(s):
     got = embed(input=[{"text": "a dog"}])
     check("a text", got[0] == 400 and "reads no texts" in got[1]["error"], got)
 
-    def immich(entries, picture=data[1]):
-        fields = ["-F", "entries=" + json.dumps(entries)]
+    def immich(entries, picture=data[1], fields=("image=@%s/immich.png" % work,)):
+        fields = ["entries=" + json.dumps(entries)] * (entries is not None) + list(fields)
         with open(work + "/immich.png", "wb") as f:
             f.write(picture)
-        out = subprocess.run(["curl", "-s", "-w", "\n%{http_code}", *fields, "-F",
-                              "image=@%s/immich.png" % work,
+        out = subprocess.run(["curl", "-s", "-w", "\n%{http_code}",
+                              *[word for field in fields for word in ("-F", field)],
                               "http://127.0.0.1:%d/predict" % s.port],
                              stdout=subprocess.PIPE).stdout.decode().rsplit("\n", 1)
         return int(out[1]), json.loads(out[0])
@@ -258,6 +264,10 @@ def maps(s):
     check("of another class, with the picture as the network sees it",
           other["map"] != got["map"] and other["input"]["shape"] == [28, 28, 1] and
           len(base64.b64decode(other["input"]["data"])) == 784, other)
+    for fields, text in (((), "no picture in the field"), (("image=a", "image=b"), "each once"),
+                         (("picture=a",), "picture")):
+        got = immich(visual, fields=fields)
+        check("Immich, fields %s" % (fields,), got[0] == 400 and text in got[1]["error"], got)
     status, got = explain(model="mnist", method="attention", head="mean", query=5, layer=0)
     check("attention, as JSON", status == 200 and got["shape"] == [7, 7] and
           all(v >= 0 for v in got["map"]) and 0 < sum(got["map"]) <= 1.0001, got)
@@ -427,9 +437,33 @@ def refusals(s):
     refused(403, "is another site", "GET", "/health", Origin="null")
     for host in "localhost", "LOCALHOST:1", "127.0.0.1:80", "[::1]:9", "192.168.1.7":
         check("Host: " + host, s.ask("GET", "/health", headers={"Host": host})[0] == 200)
+            ("a size below zero", 400, "behind its JSON",
+             ([{**pixels, "parameters": {"binary_data_size": -1}}], bytes(10))),
+            ("a length that ends early", 400, "within an element",
+             ([{**names, "parameters": {"binary_data_size": 3}}], bytes(3))),
+            ("pictures without a byte", 400, "is empty",
+             ([{**names, "parameters": {"binary_data_size": 0}}], bytes(3))),
+            ("a picture that is none", 415, "pictures", ([{**names, "data": ["aGVsbG8="]}],)),
+            ("a side with a fraction", 400, "expected the shape",
+             ([{**pixels, "shape": [1, 28.0, 28, 1]}],)),
+            ("inputs that are numbers", 400, '"inputs": expected a list', ({"numbers": [0, 1]},)),
     check("a page of this server may ask",
           s.ask("GET", "/health", headers={"Host": "localhost:1",
                                            "Origin": "http://localhost:1"})[0] == 200)
+    for outputs, text in (([{"name": "logits"}] * 4, "each once"), ([{}], "expected logits"),
+                          ([0] * 999, '"outputs": expected a list'),
+                          ([{"name": "features", "parameters": {"classification": 1}}], "classes")):
+        got = infer([{**names, "data": coded}], outputs=outputs)
+        check("outputs %.50s" % outputs, got[0] == 400 and text in got[1]["error"], got)
+    got = infer([{**names, "data": coded}], parameters={"binary_data_output": True}, outputs=[
+        {"name": "logits", "parameters": {"binary_data": False}}, {"name": "features"}])
+    check("binary data for one of two outputs", got[0] == 200 and
+          got[1]["outputs"][0]["data"] == sum(logits, []) and len(got[2]) ==
+          got[1]["outputs"][1]["parameters"]["binary_data_size"] > 0, got)
+    for size in "x", "99999999":
+        got = s.json("POST", "/v2/models/mnist/infer", b"{}",
+                     {"Inference-Header-Content-Length": size})
+        check("%s bytes of JSON" % size, got[0] == 400 and "at most 2" in got[1]["error"], got)
 
     def raw(name, status, text, request):
         got = s.raw(request)

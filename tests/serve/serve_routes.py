@@ -58,6 +58,9 @@ def v1(s):
                                                          coded[0])):
         got = post(s, path, {"instances": [picture]})
         check("V1: " + name, got == (200, {"predictions": [whole(0)]}), got)
+    refused(s, path + "?top=x", {"instances": [coded[0]]}, 400, "top=x")
+    got = post(s, path + "?logits=1", {"instances": [coded[0]], "parameters": {"logits": False}})
+    check("V1: the body's options count", got == (200, {"predictions": [whole(0)]}), got)
     got = post(s, path, {"instances": [{"b64": c} for c in coded], "parameters": {"top": 1}})
     check("V1: several, with an option", got[0] == 200 and
           [p["predictions"] for p in got[1]["predictions"]] ==
@@ -112,6 +115,11 @@ def arrays(s):
             ("pixels in the order of values", [[LEVELS]], "[height, width, channels]"),
             ("another size", [LEVELS[:27]], "shape [27, 28]: expected [28, 28, 1]"),
             ("rows of several lengths", [LEVELS[:27] + [[1]]], "rows of the same length"),
+            ("four sides", [[last[:14]] * 2], "shape [2, 14, 28, 1]"),
+            ("nine sides", [[[[[[[[[LEVELS]]]]]]]]], "rows of the same length"),
+            ("a number alone", [5], "neither base64 nor an array"),
+            ("a place beyond the body", [{"data": {"numbers": [9, 99999]}}], "neither base64"),
+            ("a place before the body", [{"data": {"numbers": [-9, 2]}}], "neither base64"),
             ("numbers alone", [1, 2, 3], "neither base64 nor an array"),
             ("files and arrays", [coded[0], LEVELS], "both files and arrays"),
             ("pixels and values", [{"data": LEVELS}, {"data": [VALUES]}], "both pixels and")):
@@ -120,12 +128,16 @@ def arrays(s):
     got = post(s, "/v1/models/mnist:predict", {"instances": [small]})
     check("named pixel_values, whole numbers may be far from 0",
           post(s, path, {"instances": [{"pixel_values": [LEVELS]}]})[0] == 200 and got[0] == 200)
+    steps = [[[(i + j) % 3 for i in range(28)] for j in range(28)]]
+    check("nor need those near 0 have a name", logits({"instances": [steps]}) ==
+          logits({"instances": [{"pixel_values": steps}]}))
     with Server("--model", "tiny=tests/fixtures/published/hf_wrapped") as t:
         rows = [[[8 * i, 16 * j, 5] for i in range(32)] for j in range(16)]
         first = [[[p[c] / 255 / .5 - 1 for p in row] for row in rows] for c in range(3)]
         got = [post(t, "/v1/models/tiny:predict?logits=1", {"instances": [v]})[1]["predictions"][0]
                ["logits"] for v in (rows, first)]
         check("colours, in both orders", max(abs(a - b) for a, b in zip(*got)) < 1e-4, got)
+        refused(t, "/v1/models/tiny:predict", {"instances": [[[0] * 32] * 16]}, 400, "[16, 32, 3]")
 
 
 def torchserve(s):
@@ -204,6 +216,7 @@ def forms(s):
             ("/models/mnist", [file, "function_to_apply=relu"], "expected softmax"),
             ("/predictions/mnist", ["top=3"], "no picture"),
             ("/predictions/mnist", [file, "topk=3"], "did you mean top?"),
+            ("/predictions/mnist?top=3", [file, "top=" + "4" * 40], 'as "3" and "4444'),
             ("/predictions/mnist", [file, "top=" + "1" * 2000], "too long")):
         got = curl(path, *fields)
         check("%s %s: %s" % (path, fields[-1][:20], text), text in got.get("error", ""), got)
@@ -248,6 +261,13 @@ def v2(s):
     got = pixels([sum(LEVELS, [])[:392], sum(LEVELS, [])[392:]], [1, 28, 28, 1])
     check("V2: nested otherwise than its shape", got[0] == 400 and "nested as" in got[1]["error"],
           got)
+    got = post(s, "/v2/models/mnist/infer", {"inputs": [
+        {"name": "pixel_values", "datatype": "FP32", "shape": [1, 1, 28, 28], "data": data}
+        for data in ([[[[[v] for v in row] for row in VALUES]]],)]})
+    same = post(s, "/v2/models/mnist/infer", {"inputs": [
+        {"name": "pixel_values", "datatype": "FP32", "shape": [1, 1, 28, 28],
+         "data": sum(VALUES, [])}]})
+    check("V2: sides of 1 behind the last", got[0] == 200 and got == same, got)
     check("V2: ready", s.json("GET", "/v2/health/ready")[1]["ready"] is True)
 
 
@@ -274,6 +294,15 @@ def unknown_keys(s):
             ("/models/mnist", {"inputs": coded[0], "parameters": 1}, "expected an object"),
             ("/models/mnist", {"inputs": coded[0], "parameters": {"top_k": "5"}}, "a whole number"),
             ("/predictions/mnist", {"data": coded[0], "parameters": {"logits": 1}}, "or false"),
+            ("/predictions/mnist", {"data": coded[0], "parameters": {"top": 0}}, "number from 1"),
+            ("/predictions/mnist", {"data": coded[0], "parameters": {"top": 1.5}}, "whole number"),
+            ("/predictions/mnist", {"data": ""}, "empty"),
+            ("/models/mnist", {"inputs": coded[0], "parameters": {"candidate_labels": [1] * 999}},
+             '"candidate_labels": expected a list'),
+            ("/v1/embeddings", {"input": URL + coded[0], "encoding_format": "x"}, "or \"base64\""),
+            ("/v1/explain", {"image": coded[:2]}, "2 pictures"),
+            ("/v1/teach", {"views": 17}, "from 1 to 16"),
+            ("/v1/teach", {"classes": {"a": []}}, "is empty"),
             ("/v1/embeddings", {"input": URL + coded[0], "dimensions": "3"}, "a whole number"),
             ("/v1/embeddings", {"input": [{"txt": "a"}]}, 'no key "txt"'),
             ("/v1/explain", {"image": coded[0], "pixels": "yes"}, "true or false"),
@@ -298,7 +327,9 @@ def openai(s):
         check("retrieve(): " + path, got[0] == 200 and got[1]["id"] == "acme/tiny", got)
     for path in ("/models/acme/tiny", "/models/acme/tiny/1.0", "/v2/models/acme/tiny/ready"):
         check("a name with a slash: " + path, s.ask("GET", path)[0] == 200)
-    for path in ("/models/acme", "/models/acme/tiny/2", "/v1/models/x/acme/tiny"):
+    for path in ("/models/acme", "/models/acme/tiny/2", "/v1/models/x/acme/tiny", "acme/tiny",
+                 "/models/acme/tinys", "/models/xacme/tiny", "/models/acme/tiny/acme/tiny",
+                 "/models/acme/tiny/" + "1" * 1100):
         check("not a name: " + path, s.ask("GET", path)[0] == 404, s.ask("GET", path))
     got = s.json("POST", "/v1/search?model=acme/tiny", data[0])
     check("in an argument", got[0] == 404 and "no index" in got[1]["error"], got)
@@ -323,6 +354,8 @@ def zero_shot(s):
     for given, text in (({"candidate_labels": []}, "1 to 1000"),
                         ({"candidate_labels": ["a", "a"]}, "twice"),
                         ({"candidate_labels": ["a", 1]}, "no text"),
+                        ({"candidate_labels": ["a", ""]}, "or empty"),
+                        ({"candidate_labels": list(map(str, range(1001)))}, "1 to 1000"),
                         ({"candidate_labels": "a,b"}, "expected a list"),
                         ({"candidate_labels": ["a"], "hypothesis_template": "x"}, "{}"),
                         ({"hypothesis_template": "{}"}, "without"),
@@ -332,11 +365,41 @@ def zero_shot(s):
             400, "reads no texts")
 
 
+    got = post(s, "/models/siglip", {"inputs": [coded[0], "aGVsbG8="], "parameters": {
+        "candidate_labels": labels, "top_k": 1}})
+    check("of two, one that is no picture", got[0] == 200 and len(got[1][0]) == 1 and
+          "error" in got[1][1], got)
+
+
+def words(s):
+    """Texts among pictures, and Immich's."""
+    def rows(value):
+        got = post(s, "/v1/embeddings", {"model": "acme/tiny", "input": value})
+        return [row["embedding"] for row in got[1]["data"]] if got[0] == 200 else got
+    got = rows(["a dog", URL + coded[0], {"text": "a dog"}, {"image": coded[0]}])
+    check("texts and pictures in one list", got[0] == got[2] != got[1] == got[3] and
+          got[1:2] == rows(URL + coded[0]) and got[:1] == rows("a dog"), got)
+    refused(s, "/v1/embeddings", {"model": "acme/tiny", "input": ["a", ""]}, 400, "text 1 is empty")
+    refused(s, "/v1/embeddings", {"model": "x" * 300, "input": "a"}, 404, "no model is called")
+
+    def immich(**fields):
+        entries = json.dumps({"clip": {"textual": {"modelName": "acme/tiny"}}})
+        form = [w for k, v in {"entries": entries, **fields}.items() for w in ("-F", f"{k}={v}")]
+        return json.loads(subprocess.run(["curl", "-sS", *form, s.url + "/predict"],
+                                         stdout=subprocess.PIPE, check=True).stdout)
+    said = json.loads(immich(text="a dog")["clip"])
+    length = sum(v * v for v in got[0]) ** .5
+    check("Immich's words", all(abs(a - b / length) < 1e-6 for a, b in zip(said, got[0])), said)
+    check("Immich, no words", 'no field "text"' in immich()["error"])
+    check("Immich, an empty text", "is empty" in immich(text="")["error"])
+
+
 def parts_without_names(s):
     """Parts of a form that are pictures though they have no file's name."""
     part = b'--b\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\n%s\r\n'
     head = {"Content-Type": "multipart/form-data; boundary=b"}
-    for name, kind in (("its bytes", b""), ("its type", b"\r\nContent-Type: image/png; x=y")):
+    for name, kind in (("its bytes", b""), ("its type", b"\r\nContent-Type: image/png; x=y"),
+                       ("no type", b"\r\nContent-Type: application/octet-stream")):
         got = s.json("POST", "/predictions/mnist", part % (b"data", kind, data[0]) +
                      part % (b"top", b"", b"1") + b"--b--\r\n", head)
         check("a part without a file's name, by " + name, got[0] == 200 and
@@ -350,6 +413,7 @@ with Server("--teach", "--model", "mnist", "--model", "acme/tiny=tests/fixtures/
     unknown_keys(server)
     openai(server)
     zero_shot(server)
+    words(server)
     parts_without_names(server)
 with Server() as server:
     v1(server)

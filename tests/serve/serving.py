@@ -145,6 +145,14 @@ class Server:
         return len(os.listdir("/proc/%d/fd" % self.process.pid))
 
 
+def refused(status, text, *options, program=SERVE, cwd=None):
+    """Whether vit-serve with these options does not start, and says why."""
+    got = subprocess.run([program, *options, *UNBOXED], capture_output=True, text=True, cwd=cwd,
+                         timeout=SECONDS)
+    check("vit-serve %s is refused" % " ".join(options)[:60],
+          got.returncode == status and text in got.stderr and got.stdout == "", got)
+
+
 def receive(s):
     parts = []
     while True:

@@ -20,18 +20,26 @@ const serve_key *serve_find_key(const serve_key *keys, unsigned where, const cha
     return NULL;
 }
 
-/* A long list of numbers has stayed in the body: vit/cli/serve/answer/numbers.h. */
-static bool is_list(const json_t *value) {
-    return json_is_array(value) || json_object_get(value, "numbers");
-}
-
-static bool is_of(const json_t *value, unsigned types) {
-    return ((types & SERVE_TEXT) && json_is_string(value)) ||
-           ((types & SERVE_WHOLE) && json_is_integer(value)) ||
-           ((types & SERVE_FLAG) && json_is_boolean(value)) ||
-           ((types & SERVE_LIST) && is_list(value)) ||
-           ((types & SERVE_OBJECT) && json_is_object(value)) ||
-           ((types & SERVE_NUMBER) && json_is_number(value));
+/* The types that a value is of. */
+static unsigned types_of(const json_t *value) {
+    switch (json_typeof(value)) {
+    case JSON_STRING:
+        return SERVE_TEXT;
+    case JSON_INTEGER:
+        return SERVE_WHOLE | SERVE_NUMBER;
+    case JSON_REAL:
+        return SERVE_NUMBER;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return SERVE_FLAG;
+    case JSON_ARRAY:
+        return SERVE_LIST;
+    case JSON_OBJECT:
+        return SERVE_OBJECT | (json_object_get(value, "numbers") ? SERVE_NUMBERS : 0);
+    case JSON_NULL:
+        break;
+    }
+    return 0;
 }
 
 static bool refuse_type(const serve_key *key, serve_reply *reply) {
@@ -65,9 +73,9 @@ bool serve_check_keys(const json_t *object, const serve_key *keys, unsigned wher
         const char *name = json_object_iter_key(at), *near;
         const json_t *value = json_object_iter_value(at);
         const serve_key *key = serve_find_key(keys, where, name, &near);
-        if (json_is_null(value)) continue;
+        if (json_typeof(value) == JSON_NULL) continue;
         if (!key) return refuse_name(name, keys, where, near, reply);
-        if (!is_of(value, key->types)) return refuse_type(key, reply);
+        if ((types_of(value) & key->types) == 0) return refuse_type(key, reply);
         if (where == SERVE_IN_BODY && strcmp(name, "parameters") == 0 &&
             !serve_check_keys(value, keys, SERVE_IN_PARAMETERS, reply))
             return false;

@@ -14,7 +14,8 @@ enum {
     SERVE_FLAG = 4,
     SERVE_LIST = 8,
     SERVE_OBJECT = 16,
-    SERVE_NUMBER = 32, /* with a fraction, too */
+    SERVE_NUMBER = 32,  /* with a fraction, too */
+    SERVE_NUMBERS = 64, /* a long list of numbers, which has stayed in the body: answer/numbers.h */
     SERVE_PICTURE =
         SERVE_TEXT | SERVE_LIST | SERVE_OBJECT, /* or several: see vit/cli/serve/answer */
 };

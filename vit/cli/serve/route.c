@@ -9,7 +9,7 @@ enum { QUERY = SERVE_IN_QUERY, BODY = SERVE_IN_BODY, PARAMETERS = SERVE_IN_PARAM
 static const serve_key predicting[] = {{"top", QUERY | PARAMETERS, SERVE_WHOLE},
                                        {"logits", QUERY | PARAMETERS, SERVE_FLAG},
                                        {"parameters", BODY, SERVE_OBJECT},
-                                       {"instances", BODY, SERVE_LIST},
+                                       {"instances", BODY, SERVE_LIST | SERVE_NUMBERS},
                                        {"b64", BODY, SERVE_PICTURE},
                                        {"data", BODY, SERVE_PICTURE},
                                        {"body", BODY, SERVE_PICTURE},

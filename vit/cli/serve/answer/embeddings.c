@@ -40,15 +40,13 @@ static void add_embedding(vit_json_out *json, float *features, size_t index, siz
 
 /* "encoding_format" and "dimensions"; false: `reply` is an error. */
 static bool read_wish(wish *w, const json_t *object, serve_reply *reply) {
-    const json_t *format = json_object_get(object, "encoding_format");
+    const char *format = json_string_value(json_object_get(object, "encoding_format"));
     const json_t *numbers = json_object_get(object, "dimensions");
-    const char *encoding = format && !json_is_null(format) ? json_string_value(format) : "float";
-    *w = (wish){0};
-    if (!encoding || (strcmp(encoding, "float") != 0 && strcmp(encoding, "base64") != 0))
+    *w = (wish){.as_base64 = format && strcmp(format, "base64") == 0};
+    if (format && !w->as_base64 && strcmp(format, "float") != 0)
         return serve_fail(reply, 400, "\"encoding_format\": expected \"float\" or \"base64\"");
-    w->as_base64 = strcmp(encoding, "base64") == 0;
-    if (!numbers || json_is_null(numbers)) return true;
-    if (!json_is_integer(numbers) || json_integer_value(numbers) < 1)
+    if (!json_is_integer(numbers)) return true;
+    if (json_integer_value(numbers) < 1)
         return serve_fail(reply, 400, "\"dimensions\": expected a whole number of at least 1");
     w->numbers = (size_t)json_integer_value(numbers);
     return true;
@@ -186,22 +184,16 @@ static void answer_inputs(serve_request *request, json_t *object, const inputs *
 }
 
 static void answer(serve_request *request, json_t *object, serve_reply *reply) {
-    const json_t *model = json_object_get(object, "model");
-    const bool has_model = model && !json_is_null(model);
-    const char *name =
-        has_model ? json_string_value(model) : serve_models_name(request->server->models, 0);
+    const char *name = json_string_value(json_object_get(object, "model"));
     wish w;
-    if (!name || strlen(name) > SERVE_NAME_MAX) {
-        serve_fail(reply, 400, "\"model\": expected a name");
-        return;
-    }
+    if (!name) name = serve_models_name(request->server->models, 0);
     if (!read_wish(&w, object, reply)) return;
     serve_model *taken = serve_model_take(request->server->models, name);
     if (!taken) {
         serve_fail(reply, 404, "no model is called \"%s\": GET /v2/models names them", name);
         return;
     }
-    memcpy(request->model, name, strlen(name) + 1);
+    snprintf(request->model, sizeof request->model, "%s", name);
     inputs in;
     if (read_inputs(&in, object, taken, reply))
         answer_inputs(request, object, &in, taken, &w, reply);
@@ -249,7 +241,8 @@ static bool read_immich(immich *out, const serve_request *request, serve_reply *
         *field = part;
     }
     if (status != VIT_OK) return serve_fail_with(reply, &error);
-    return out->entries.data || serve_fail(reply, 400, "the form has no field \"entries\"");
+    if (out->entries.data) return true;
+    return serve_fail(reply, 400, "the form has no field \"entries\"");
 }
 
 /* The name of the model that "entries" asks; NULL: it asks for something else, `reply` says what.
@@ -267,10 +260,10 @@ static const char *immich_model(const json_t *entries, bool *words, serve_reply 
         serve_fail(reply, 501, "the task \"%.40s\" is not served here, only \"clip\"", task);
         return NULL;
     }
-    if (!name || strlen(name) > SERVE_NAME_MAX)
+    if (!name)
         serve_fail(reply, 400,
                    "\"entries\": expected {\"clip\": {\"visual\": {\"modelName\": NAME}}}");
-    return name && strlen(name) <= SERVE_NAME_MAX ? name : NULL;
+    return name;
 }
 
 /* {"clip": "[0.1, ...]"}: the features with length 1, as a text. */
@@ -325,13 +318,10 @@ static void answer_immich(serve_request *request, const immich *form, const json
         serve_fail(reply, 400, "the form has no picture in the field \"image\"");
         return;
     }
-    memcpy(request->model, name, strlen(name) + 1);
+    snprintf(request->model, sizeof request->model, "%s", name);
     if (serve_add_picture(&sent, request, "image", form->image.data, form->image.size, reply) &&
         serve_answer_pictures(&a, request, name, &sent, true, reply)) {
-        if (a.answers[0].error.status != VIT_OK)
-            serve_fail_with(reply, &a.answers[0].error);
-        else
-            reply_immich(reply, a.features, a.model->info.features);
+        reply_immich(reply, a.features, a.model->info.features);
         serve_answers_free(&a, request->server);
     }
     serve_pictures_free(&sent);

@@ -47,7 +47,7 @@ typedef struct inference {
 static const serve_key tensor_keys[] = {{"name", SERVE_IN_BODY, SERVE_TEXT},
                                         {"shape", SERVE_IN_BODY, SERVE_LIST},
                                         {"datatype", SERVE_IN_BODY, SERVE_TEXT},
-                                        {"data", SERVE_IN_BODY, SERVE_LIST},
+                                        {"data", SERVE_IN_BODY, SERVE_LIST | SERVE_NUMBERS},
                                         {"parameters", SERVE_IN_BODY, SERVE_OBJECT},
                                         {"binary_data_size", SERVE_IN_PARAMETERS, SERVE_WHOLE},
                                         {NULL, 0, 0}};
@@ -59,20 +59,20 @@ static const serve_key wish_keys[] = {{"name", SERVE_IN_BODY, SERVE_TEXT},
 
 static bool read_flag(const json_t *parameters, const char *key, bool otherwise) {
     const json_t *value = json_object_get(parameters, key);
-    return json_is_boolean(value) ? json_is_true(value) : otherwise;
+    return json_is_true(value) || (otherwise && !json_is_false(value));
 }
 
 static bool read_wish(inference *f, const json_t *output, bool is_binary) {
     const char *name = json_string_value(json_object_get(output, "name"));
     const json_t *parameters = json_object_get(output, "parameters");
     const json_t *classes = json_object_get(parameters, "classification");
-    const bool is_ranked = classes && !json_is_null(classes);
+    const bool is_ranked = json_is_integer(classes);
     wish w = {.output = SERVE_OUTPUT_COUNT,
               .is_binary = read_flag(parameters, "binary_data", is_binary)};
     if (!serve_check_keys(output, wish_keys, SERVE_IN_BODY, f->reply)) return false;
     for (size_t i = 0; name && i < SERVE_OUTPUT_COUNT; i++)
         if (strcmp(name, serve_output_names[i]) == 0) w.output = (serve_output)i;
-    if (is_ranked && (!json_is_integer(classes) || json_integer_value(classes) < 1))
+    if (is_ranked && json_integer_value(classes) < 1)
         return serve_fail(f->reply, 400, "\"classification\": expected a whole number from 1");
     w.classes = is_ranked ? (size_t)json_integer_value(classes) : 0;
     if (w.output == SERVE_OUTPUT_COUNT || f->wish_count == SERVE_OUTPUT_COUNT)
@@ -115,10 +115,9 @@ typedef struct sent_input {
 static bool take_binary(inference *f, sent_input *in) {
     const json_t *parameters = json_object_get(in->json, "parameters");
     const json_t *said = json_object_get(parameters, "binary_data_size");
-    in->is_binary = said && !json_is_null(said);
+    in->is_binary = json_is_integer(said);
     if (!in->is_binary) return true;
-    if (!json_is_integer(said) || json_integer_value(said) < 0 ||
-        (uint64_t)json_integer_value(said) > f->binary_size)
+    if (json_integer_value(said) < 0 || (uint64_t)json_integer_value(said) > f->binary_size)
         return serve_fail(f->reply, 400,
                           "\"binary_data_size\": the body has %zu bytes behind its JSON",
                           f->binary_size);

@@ -89,27 +89,20 @@ static void answer_tensor(serve_request *request, const serve_tensor *tensor, se
 
 /* ---- options in JSON, where null stands for what is left out ---- */
 
-static bool is_given(const json_t *value) {
-    return value && !json_is_null(value);
-}
-
 static bool read_json_top(size_t *top, const json_t *parameters, const char *key,
                           serve_reply *reply) {
     const json_t *value = json_object_get(parameters, key);
-    if (!is_given(value)) return true;
-    if (!json_is_integer(value) || json_integer_value(value) < 1)
+    if (!json_is_integer(value)) return true;
+    if (json_integer_value(value) < 1)
         return serve_fail(reply, 400, "\"%s\": expected a whole number from 1", key);
     *top = (size_t)json_integer_value(value);
     return true;
 }
 
-static bool read_json_flag(bool *flag, const json_t *parameters, const char *key,
-                           serve_reply *reply) {
+static void read_json_flag(bool *flag, const json_t *parameters, const char *key) {
     const json_t *value = json_object_get(parameters, key);
-    if (!is_given(value)) return true;
-    if (!json_is_boolean(value)) serve_fail(reply, 400, "\"%s\": expected true or false", key);
-    *flag = json_is_true(value);
-    return json_is_boolean(value);
+    if (json_is_true(value)) *flag = true;
+    if (json_is_false(value)) *flag = false;
 }
 
 /* ---- TorchServe, and KServe's V1 protocol ---- */
@@ -125,7 +118,7 @@ static void rely(vit_answered *answered, serve_answers *a, size_t i, vit_unknown
         answered->set = a->set;
         answered->set_count = vit_coverages->set(c, a->probabilities, a->set);
     }
-    if (!c->unknown || !a->features) return;
+    if (!c->unknown) return;
     answered->unknown = unknown;
     if (serve_reliance_test(&m->reliance, m->name, m->model, a->logits + i * m->info.classes,
                             a->features + i * m->info.features, unknown, failed) != VIT_OK)
@@ -160,9 +153,8 @@ static void predict_json(serve_request *request, json_t *object, answer_form *fo
                  *parameters = json_object_get(object, "parameters");
     serve_instances sent;
     form->is_list = form->is_wrapped = list;
-    if (!read_json_top(&form->top, parameters, "top", reply) ||
-        !read_json_flag(&form->logits, parameters, "logits", reply))
-        return;
+    read_json_flag(&form->logits, parameters, "logits");
+    if (!read_json_top(&form->top, parameters, "top", reply)) return;
     serve_model *model = serve_model_take(request->server->models, request->model);
     if (!serve_read_instances(&sent, request, model, list ? list : object, list, reply)) {
         serve_model_release(request->server->models, model);
@@ -262,23 +254,24 @@ static bool read_function(vit_scoring *scoring, const char *text, serve_reply *r
 }
 
 static bool is_zero_shot(const json_t *parameters) {
-    return is_given(json_object_get(parameters, "candidate_labels"));
+    return json_is_array(json_object_get(parameters, "candidate_labels"));
 }
 
 /* The body is {"inputs": base64 or a list of it, "parameters": {"top_k": K, "function_to_apply": F,
  * "candidate_labels": [TEXT, ...], "hypothesis_template": TEXT}}. */
 static bool read_inputs(serve_pictures *sent, answer_form *form, const serve_request *request,
                         json_t *object, serve_reply *reply) {
-    const json_t *parameters = json_object_get(object, "parameters"),
-                 *function = json_object_get(parameters, "function_to_apply"),
-                 *template = json_object_get(parameters, "hypothesis_template");
-    if (is_given(is_zero_shot(parameters) ? function : template))
+    const json_t *parameters = json_object_get(object, "parameters");
+    const bool labels = is_zero_shot(parameters);
+    const char *function = json_string_value(json_object_get(parameters, "function_to_apply")),
+               *template = json_string_value(json_object_get(parameters, "hypothesis_template"));
+    if (labels ? function : template)
         return serve_fail(reply, 400, "\"%s\" has no meaning %s \"candidate_labels\"",
-                          is_zero_shot(parameters) ? "function_to_apply" : "hypothesis_template",
-                          is_zero_shot(parameters) ? "with" : "without");
-    if (is_zero_shot(parameters)) form->top = SIZE_MAX; /* all labels, unless it is said */
+                          labels ? "function_to_apply" : "hypothesis_template",
+                          labels ? "with" : "without");
+    if (labels) form->top = SIZE_MAX; /* all of them, unless it is said */
     return read_json_top(&form->top, parameters, "top_k", reply) &&
-           read_function(&form->scoring, json_string_value(function), reply) &&
+           read_function(&form->scoring, function, reply) &&
            serve_read_strings(sent, request, object, "inputs", reply);
 }
 

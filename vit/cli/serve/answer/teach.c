@@ -211,11 +211,11 @@ static void begin(serve_request *request, json_t *object, serve_reply *reply) {
     serve_teaching *one;
     vit_error error;
     if (!model) {
-        serve_fail(reply, 404, "there is no model %.200s", name ? name : "");
+        serve_fail(reply, 404, "there is no model %.200s", name);
         return;
     }
-    if (views && (!json_is_integer(views) || json_integer_value(views) < 1 ||
-                  json_integer_value(views) > 16)) {
+    if (json_is_integer(views) &&
+        (json_integer_value(views) < 1 || json_integer_value(views) > 16)) {
         serve_model_release(server->models, model);
         serve_fail(reply, 400, "\"views\": expected a whole number from 1 to 16");
         return;
@@ -226,7 +226,7 @@ static void begin(serve_request *request, json_t *object, serve_reply *reply) {
         if (error.status == VIT_ERROR_UNSUPPORTED) reply->status = 503;
         return;
     }
-    if (json_is_object(classes) && json_object_size(classes) > 0)
+    if (json_object_size(classes) > 0)
         teach_all(one, request, classes, reply);
     else
         reply_state(one, reply);
