@@ -68,6 +68,18 @@ with Server("--index", index) as s:
         check(query, got[0] == status and text in got[1]["error"], got)
         check("without a directory: " + query, os.getcwd() not in got[1]["error"], got)
     check("no picture", s.json("POST", "/v1/search", b"no picture")[0] in (400, 415))
+    part = b'--b\r\nContent-Disposition: form-data; name="p"; filename="p"\r\n\r\n%s\r\n'
+    kind = {"Content-Type": "multipart/form-data; boundary=b"}
+    for query, parts, text in (("?text=a", [data], "a picture and text"), ("?top=x", [data], "top"),
+                               ("?top=1001", [data], "1 to 1000"), ("", [data] * 2, "several"),
+                               ("", [b"none"], "picture"), ("", [], "no picture")):
+        body = b"".join(part % p for p in parts) + b"--b--"
+        got = s.json("POST", "/v1/search" + query, body, kind)
+        check("form of %d, %s" % (len(parts), query), got[0] in (400, 415) and
+              text in got[1]["error"], got)
+    got = s.json("POST", "/v1/search?text=a", data)
+    check("a picture and words", got[0] == 400 and "a picture and text" in got[1]["error"], got)
+    check("without a row", s.ask("GET", "/v1/search/picture")[0] == 404)
 # the file is overwritten in place, cut off and removed while it is searched
 with open(index, "rb") as f:
     whole = f.read()

@@ -80,21 +80,32 @@ static void find_words(serve_request *request, const char *name, const char *wor
     float *features;
     size_t tokens;
     serve_model *model = serve_model_take(request->server->models, name);
-    if (model && serve_embed_texts(&features, &tokens, model, &texts, reply)) {
+    if (serve_embed_texts(&features, &tokens, model, &texts, reply)) {
         find(index, features, top, reply);
         vit_free(features);
     }
     serve_model_release(request->server->models, model);
 }
 
+/* One picture, or words and none. */
+static bool read_question(serve_pictures *sent, serve_request *request, serve_reply *reply) {
+    *sent = (serve_pictures){0};
+    if (request->size == 0 && serve_argument(request, "text")) return true;
+    if (!serve_read_pictures(sent, request, reply)) return false;
+    const bool words = serve_argument(request, "text");
+    if (sent->count == 1 && !words) return true;
+    serve_pictures_free(sent);
+    return words ? serve_fail(reply, 400, "both a picture and text, expected one of them")
+                 : serve_fail(reply, 400, "several pictures, expected one");
+}
+
 void serve_search(serve_request *request, serve_reply *reply) {
     serve_snapshot *snapshot;
-    serve_pictures sent = {0};
+    serve_pictures sent;
     serve_answers a;
     uint64_t top = 10;
-    const char *words = serve_argument(request, "text");
     if (!take_index(&snapshot, request, reply)) return;
-    if (!words && !serve_read_pictures(&sent, request, reply)) {
+    if (!read_question(&sent, request, reply)) {
         serve_snapshot_release(request->server->index, snapshot);
         return;
     }
@@ -105,8 +116,8 @@ void serve_search(serve_request *request, serve_reply *reply) {
         serve_fail(reply, 400, "top: expected a number from 1 to %d", MOST_RESULTS);
     } else if (!is_of_model(request, name, index, reply)) {
         /* the reply says so */
-    } else if (words) {
-        find_words(request, name, words, index, (size_t)top, reply);
+    } else if (sent.count == 0) {
+        find_words(request, name, serve_argument(request, "text"), index, (size_t)top, reply);
     } else if (serve_answer_pictures(&a, request, name, &sent, true, reply)) {
         if (a.answers[0].error.status == VIT_OK)
             find(index, a.features, (size_t)top, reply);
