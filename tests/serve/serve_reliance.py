@@ -11,7 +11,7 @@ import tempfile
 import zlib
 
 import serving
-from serving import Server, check, draw
+from serving import Server, check, draw, refused
 
 BIN = os.path.dirname(serving.SERVE)
 work = tempfile.mkdtemp()
@@ -58,17 +58,27 @@ with Server("--model", model, "--abstain-below", "1") as s:
 with Server("--model", model) as s:
     got = s.json("POST", "/predictions/m", data)[1]
     check("not without the options", "set" not in got and "p_value" not in got, got)
+with Server("--model", model, "--unknown", "0.05") as s:
+    got = s.json("POST", "/models/m", data)[1][0]
+    check("a p-value alone", got.get("p_value") == alone["p_value"] and "set" not in got, got)
+odd = 'a "b"\\\n'
+with Server("--model", f"{odd}={model}", *options) as s:
+    names = {key.split("{")[0] for key in s.metrics() if '{model="a \\"b\\"\\\\\\n"' in key}
+    check("the name of a model is escaped in metrics", {"vit_drift_martingale",
+          "vit_pictures_total"} <= names, names)
+    check("and in JSON", s.json("GET", "/v1/models")[1]["models"] == [odd])
+with Server(*options) as s:
+    got = s.json("POST", "/predictions/mnist", data)
+    check("models that nobody named need no calibration", got[0] == 200 and "set" not in got[1] and
+          "mnist is not calibrated" in s.said() and "vit_drift_martingale{" not in
+          "".join(s.metrics()), (got, s.said()))
 aside = tempfile.mkdtemp()
 shutil.move(work + "/m.calibration", aside)
 with Server("--model", model, "--calibration", aside + "/m.calibration", *options) as s:
     got = s.json("POST", "/predictions/m", data)[1]
     check("a calibration may lie elsewhere", got.get("p_value") == alone["p_value"], got)
 shutil.rmtree(aside)
-try:
-    Server("--model", model, *options)
-    check("a model that is not calibrated is refused", False)
-except RuntimeError as error:
-    check("a model that is not calibrated is refused", "not calibrated" in str(error), error)
+refused(2, "not calibrated", "--model", model, *options)
 
 # Defects: the answer of vit-anomaly, by a bank that another model than the served one made.
 os.mkdir(work + "/good")
@@ -88,9 +98,25 @@ with Server("--model", model, "--bank", work + "/g.bank", "--bank", f"other={wor
                          {"Content-Type": "application/json"})
     check("a good one, with its heat map", status == 200 and not got["defect"] and
           base64.b64decode(got["png"]).startswith(b"\x89PNG"), got)
-    for what, query in ((404, "bank=h"), (400, "alpha=.01"), (400, "alpha=x"), (400, "rate=1")):
+    for what, query in ((404, "bank=h"), (400, "alpha=.01"), (400, "alpha=x"), (400, "rate=1"),
+                        (400, "alpha=2")):
         check(query, s.ask("POST", "/v1/anomaly?" + query, data)[0] == what)
     check("no picture", s.ask("POST", "/v1/anomaly", b"none")[0] == 415)
+    for query, wanted in (("png", True), ("png=1", True), ("png=0", False), ("png=false", False)):
+        got = s.json("POST", "/v1/anomaly?" + query, data)[1]
+        check("?" + query, ("png" in got) == wanted, got)
+    image = base64.b64encode(data).decode()
+    for body, what in (({"image": image, "alpha": 1}, 400), ({"image": image, "png": False}, 200),
+                       ({"image": image, "alpha": None}, 200), ({"image": [image] * 2}, 400),
+                       ({"image": "x"}, 400), ({"image": image, "alpha": "x"}, 400)):
+        got = s.json("POST", "/v1/anomaly", json.dumps(body).encode())
+        check("%s" % list(body.values())[1:], got[0] == what and "png" not in got[1], got)
+os.rename(work + "/g.bank", work + "/bank")
+with Server("--model", model, "--bank", work + "/bank") as s:
+    got = s.json("POST", "/v1/anomaly", data)[1]
+    check("a bank's file without an ending", got["bank"] == "bank", got)
+refused(2, 'two banks are called "a"', "--bank", f"a={work}/bank", "--bank", f"a={work}/bank")
+refused(1, "absent", "--bank", work + "/absent", "--bank", work + "/bank")
 with Server("--model", model) as s:
     check("without a bank", s.ask("POST", "/v1/anomaly", data)[0] == 404)
 serving.end()

@@ -42,15 +42,15 @@ static bool find_bank(question *q) {
 }
 
 static bool read_alpha(question *q) {
-    const json_t *value = q->object ? json_object_get(q->object, "alpha") : NULL;
+    const json_t *value = json_object_get(q->object, "alpha");
     const char *text = find_text(q, "alpha");
     double alpha =
         json_is_number(value) ? json_number_value(value) : vit_bank_usual_rate(&q->bank->info);
     vit_error error;
     if (text && !vit_parse_double(text, &alpha))
         return serve_fail(q->reply, 400, "alpha: \"%s\" is no number", text);
-    return vit_bank_threshold(q->bank->bank, alpha, &q->threshold, &error) == VIT_OK ||
-           serve_fail(q->reply, 400, "alpha: %s", error.message);
+    if (vit_bank_threshold(q->bank->bank, alpha, &q->threshold, &error) == VIT_OK) return true;
+    return serve_fail(q->reply, 400, "alpha: %s", error.message);
 }
 
 /* Reads the picture within the server's limits, before it waits for its turn. */
@@ -69,7 +69,8 @@ static bool prepare(question *q) {
     const vit_status status = vit_prepare_values(b->session, q->picture, server->pixels, q->pixels,
                                                  q->values, &warning, &error);
     serve_gate_leave(&server->gate);
-    return status == VIT_OK || serve_fail_with(q->reply, &error);
+    if (status == VIT_OK) return true;
+    return serve_fail_with(q->reply, &error);
 }
 
 /* A serve_job's work. */
@@ -137,9 +138,7 @@ void serve_anomaly(serve_request *request, serve_reply *reply) {
     if (has_pictures && sent.count != 1) {
         serve_fail(reply, 400, "%zu pictures, expected one", sent.count);
     } else if (has_pictures) {
-        vit_picture picture = sent.pictures[0];
-        if (!picture.bytes) picture.bytes = ""; /* never a file */
-        q.picture = &picture;
+        q.picture = &sent.pictures[0];
         answer(&q);
     }
     request->pictures = sent.count;

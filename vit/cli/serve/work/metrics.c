@@ -128,8 +128,7 @@ static void head(vit_string *out, const char *name, const char *type, const char
     vit_string_add(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* The value of a label, where a backslash, a quote and a line end are escaped. */
-static void add_label(vit_string *out, const char *name, const char *value) {
+void serve_add_label(vit_string *out, const char *name, const char *value) {
     vit_string_add(out, "%s=\"", name);
     for (; *value != '\0'; value++) {
         if (*value == '\n')
@@ -146,7 +145,7 @@ static void add_histogram(vit_string *out, const char *name, const char *label, 
     char number[32];
     vit_string labels = {0};
     uint64_t below = 0;
-    add_label(&labels, label, value);
+    serve_add_label(&labels, label, value);
     if (stage) vit_string_add(&labels, ",stage=\"%s\"", stage);
     for (size_t i = 0; i <= s->count && !labels.failed; i++) {
         below += h->buckets[i];
@@ -193,7 +192,7 @@ static void write_models(const serve_metrics *m, vit_string *out) {
         head(out, names[k], "counter", helps[k]);
         for (size_t i = 0; i < m->model_count; i++) {
             vit_string_add(out, "%s{", names[k]);
-            add_label(out, "model", m->model_names[i]);
+            serve_add_label(out, "model", m->model_names[i]);
             vit_string_add(
                 out, "} %llu\n",
                 (unsigned long long)(k == 0 ? m->models[i].pictures : m->models[i].failed));

@@ -36,6 +36,9 @@ typedef struct serve_gauges {
     double uptime;               /* seconds */
 } serve_gauges;
 
+/* Appends a label, in whose value a backslash, a quote and a line end are escaped. */
+void serve_add_label(vit_string *out, const char *name, const char *value);
+
 /* Appends the text. */
 void serve_metrics_write(serve_metrics *metrics, const serve_gauges *gauges, vit_string *out);
 

@@ -3,6 +3,7 @@
 #include "vit/base/sys.h"
 #include "vit/base/text.h"
 #include "vit/cli/serve/work/access_log.h"
+#include "vit/cli/serve/work/metrics.h"
 
 #include <string.h>
 
@@ -67,8 +68,7 @@ void serve_reliance_write(serve_reliance *r, const char *name, vit_string *out) 
     pthread_mutex_lock(&r->lock);
     const double value = vit_coverages->drift_value(r->drift);
     pthread_mutex_unlock(&r->lock);
-    vit_string_add(out, "vit_drift_martingale{model=\"");
-    for (const char *c = name; *c; c++)
-        vit_string_add(out, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
-    vit_string_add(out, "\"} %s\n", vit_format_double(number, value));
+    vit_string_add(out, "vit_drift_martingale{");
+    serve_add_label(out, "model", name);
+    vit_string_add(out, "} %s\n", vit_format_double(number, value));
 }
