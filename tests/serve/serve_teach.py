@@ -5,7 +5,9 @@ import io
 import json
 import os
 import random
+import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -16,7 +18,7 @@ import zlib
 
 sys.path.insert(0, "tests/support")
 from chromium import Browser, find  # noqa: E402
-from serving import SECONDS, Server, check, grey_png, until  # noqa: E402
+from serving import SECONDS, Server, check, grey_png, refused, until  # noqa: E402
 
 random.seed(2)
 BIN = os.path.join(os.environ.get("BUILD", "build"), "bin")
@@ -97,9 +99,29 @@ def routes(s):
     files(s, one)
     for path, what in ((f"/v1/teach/{'0' * 32}", 404), (f"/v1/teach/{one}/dance", 404),
                        (f"/v1/teach/{one}/forget?picture=99", 400),
-                       (f"/v1/teach/{one}/forget", 400), (f"/v1/teach/{one}", 400)):
+                       (f"/v1/teach/{one}/forget", 400), (f"/v1/teach/{one}", 400),
+                       (f"/v1/teach/{one}/forget?picture=", 400), (f"/v1/teach/{one}?class=", 400),
+                       (f"/v1/teach/{one}/forget?picture=none", 404),
+                       (f"/v1/teach/{one}/correct?picture=0", 400),
+                       (f"/v1/teach/{one}/explain", 400), (f"/v1/teach/{one}/model", 405)):
         status, said = asked(s, "POST", path)
-        check(f"{path[:20]}... is refused with {what}", status == what, said)
+        check(f"{path[:10]}...{path[42:]} is refused with {what}", status == what, said)
+    for word in "answer", "explain":
+        status, said = asked(s, "POST", f"/v1/teach/{one}/{word}", *form(DARK[:2]))
+        check(f"{word}: one picture", status == 400 and "2 pictures" in said["error"], said)
+        status, said = asked(s, "POST", f"/v1/teach/{one}/{word}", b"8BPS no picture")
+        check(f"{word}: no picture", status == 415, said)
+        status, said = asked(s, "POST", f"/v1/teach/{one}/{word}", b"--b",
+                             {"Content-Type": "multipart/form-data; boundary=b"})
+        check(f"{word}: half a form", status == 400, said)
+    fresh = asked(s, "POST", "/v1/teach", "{}")[1]["id"]
+    for method, word in (("POST", "explain"), ("GET", "model"), ("GET", "onnx")):
+        status, said = asked(s, method, f"/v1/teach/{fresh}/{word}",
+                             DARK[0] if method == "POST" else None)
+        check(f"{word} before it has learnt", status == 400, said)
+    check("its end", asked(s, "DELETE", f"/v1/teach/{fresh}")[0] == 200 and
+          asked(s, "DELETE", f"/v1/teach/{fresh}")[0] == 404)
+    check("of no model", asked(s, "POST", "/v1/teach", '{"model": "x"}')[0] == 404)
     check("GET of learn is refused", asked(s, "GET", f"/v1/teach/{one}/learn")[0] == 405)
     check("it is deleted", asked(s, "DELETE", f"/v1/teach/{one}")[1] == {"deleted": True} and
           asked(s, "GET", f"/v1/teach/{one}")[0] == 404)
@@ -208,7 +230,7 @@ def limits():
     large = grey_png(4000, 4000)
     with Server("--teach", "--model", "mnist", "--max-pictures", "5", "--max-pixels",
                 "10000") as s:
-        lesson = {"classes": {"a": [url(p) for p in LIGHT[:3]], "b": [url(p) for p in DARK[:3]]}}
+        lesson = {"classes": {"a": [url(p) for p in LIGHT[:5]], "b": url(DARK[0])}}
         status, said = asked(s, "POST", "/v1/teach", json.dumps(lesson))
         check("the pictures of a request are counted over its classes", status == 413 and
               "more than 5 pictures" in said["error"], said)
@@ -230,6 +252,8 @@ def limits():
     check("teaching takes the memory of answering", peaks[1] < 1.5 * peaks[0], peaks)
     with Server("--teach", "--model", "mnist", "--max-pictures", "4096", "--max-body",
                 "100000000") as s:
+        status, said = asked(s, "POST", "/v1/teach", json.dumps({"classes": {"a": [""] * 2001}}))
+        check("a teaching has 2000 pictures", status == 413 and "2000" in said["error"], said)
         got = []
         lesson = json.dumps({"classes": {"a": [url(large)] * 1000, "b": [url(large)]}})
         client = threading.Thread(target=lambda: got.append(asked(s, "POST", "/v1/teach", lesson)))
@@ -329,12 +353,18 @@ def secrets():
         with Server("--teach", "--model", "mnist", "--log", how) as s:
             one = asked(s, "POST", "/v1/teach", "{}")[1]["id"]
             coded = "%%%02x" % ord(one[0]) + one[1:]
-            for path in (one, one + "/learn", coded, one + "/a/b", f"?x={one}"):
+            for path in (one, one + "/learn", coded, one + "/a/b", f"?x={one}", one + "/%zz", "%",
+                         "%4", one + "%ff"):
                 asked(s, "GET", "/v1/teach/" + path)
             s.ask("GET", f"http://localhost:{s.port}/v1/teach/{one}")
+            with socket.create_connection(("127.0.0.1", s.port), SECONDS) as c:
+                c.sendall(b"POST /v1/teach HTTP/1.1\r\nHost: localhost\r\n"
+                          b"Content-Length: 9\r\n\r\n{")
+            s.settle("vit_connections", 1.0)
             asked(s, "DELETE", f"/v1/teach/{one}")
             s.stop()
             said = s.said()
+            check(f"--log {how} says what was cut off", said.count("cut off") == 1, said)
             check(f"--log {how} has no secret", one[:6] + "..." in said and one[7:] not in said,
                   said)
 
@@ -385,24 +415,66 @@ def kept():
             status, said = asked(s, "GET", "/v1/teach/" + "0" * 32)
             check("one that is damaged is refused, without its path", status == 500 and
                   "damaged" in said["error"] and folder not in said["error"], said)
+            for path in "0" * 31, "x" * 32, "1" * 32:
+                check(f"{path}: none", asked(s, "GET", f"/v1/teach/{path}")[0] == 404 and
+                      asked(s, "DELETE", f"/v1/teach/{path}")[0] == 404)
             asked(s, "DELETE", f"/v1/teach/{one}")
             check("deleted, its file goes", sorted(os.listdir(place)) == sorted(
                 [other + ".lessons", "0" * 32 + ".lessons"]), os.listdir(place))
         os.remove(bad)
+        for models, wanted in (("fashion", 409), ("fashion mnist", 200)):
+            named = [word for model in models.split() for word in ("--model", model)]
+            with Server("--teach", *named, "--keep-teachings", place) as s:
+                status, said = asked(s, "GET", f"/v1/teach/{other}")
+                check(f"of mnist, where {models} are served: {wanted}", status == wanted and
+                      folder not in str(said), said)
+        with Server(*options) as s:
+            os.symlink("/etc/passwd", bad)
+            status, said = asked(s, "POST", "/v1/teach", "{}")
+            check("a link among them: told to who runs it alone", status == 500 and folder not in
+                  said["error"] and bad in s.said(), (said, s.said()))
+            check("nor is it read or removed", asked(s, "GET", "/v1/teach/" + "0" * 32)[0] == 404 ==
+                  asked(s, "DELETE", "/v1/teach/" + "0" * 32)[0] and os.path.islink(bad))
+            os.remove(bad)
+            for i in range(1000):
+                open(os.path.join(place, "%032x.lessons" % i), "w").close()
+            status, said = asked(s, "POST", "/v1/teach", "{}")
+            check("1000 are kept", status == 503 and "delete one" in said["error"], said)
+            for i in range(1000):
+                os.remove(os.path.join(place, "%032x.lessons" % i))
+            open(os.path.join(place, "0" * 32 + ".lesson"), "w").close()
+            one = asked(s, "POST", "/v1/teach", "{}")[1]["id"]
+            for _ in range(15):
+                asked(s, "POST", "/v1/teach", "{}")
+            status, said = asked(s, "GET", f"/v1/teach/{other}")
+            check("a kept one finds no room", status == 503 and "16 teachings" in
+                  said["error"], said)
+            shutil.rmtree(place)
+            status, said = asked(s, "POST", f"/v1/teach/{one}?class=a", LIGHT[0])
+            check("what cannot be kept is told, without its path", status == 500 and folder not in
+                  said["error"] and place in s.said(), (said, s.said()))
+            check("and it was changed", asked(s, "GET", f"/v1/teach/{one}")[1]["pictures"] == 1)
+        os.mkdir(place, 0o700)
+        for where, text in ((os.path.join(folder, "a", "b"), "cannot be made"),
+                            (__file__, "is no directory")):
+            refused(1, text, *options[:-1], where)
         for make, mode in ((lambda: os.symlink("/etc/passwd", bad), 0o700),
                            (lambda: (os.remove(bad), os.mkfifo(bad)), 0o700),
                            (lambda: os.remove(bad), 0o755)):
             make()
             os.chmod(place, mode)
-            refused = subprocess.run([BIN + "/vit-serve", *options, "--port", "0"],
-                                     capture_output=True, text=True, timeout=SECONDS)
-            check("a link, a pipe, a directory that others read: refused",
-                  refused.returncode == 1 and place in refused.stderr, refused.stderr)
+            refused(1, place, *options)
 
 
 with Server("--model", "mnist") as server:
     status, said = asked(server, "GET", "/v1/teach")
     check("without --teach there is none", status == 404 and "--teach" in said["error"], said)
+    check("nor its script", server.ask("GET", "/teach.js")[::2] == (200, b""))
+with Server("--teach", "--model", "mnist", env={**os.environ, "TMPDIR": "/absent"}) as server:
+    lesson = {"classes": {"light": [url(p) for p in LIGHT[:3]], "dark": [url(p) for p in DARK[:3]]}}
+    status, said = asked(server, "POST", "/v1/teach", json.dumps(lesson))
+    status, said = asked(server, "GET", f"/v1/teach/{said['id']}/model")
+    check("no place for its file", status == 500 and "no directory" in said["error"], said)
 limits()
 secrets()
 kept()

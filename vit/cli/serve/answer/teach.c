@@ -14,8 +14,8 @@
 
 /* False: `reply` is an error. */
 static bool is_on(const serve_request *request, serve_reply *reply) {
-    return request->server->teachings ||
-           serve_fail(reply, 404, "this server does not teach: it was started without --teach");
+    if (request->server->teachings) return true;
+    return serve_fail(reply, 404, "this server does not teach: it was started without --teach");
 }
 
 /* The teaching of the path; NULL: `reply` is an error. */
@@ -124,8 +124,8 @@ static bool add(serve_teaching *one, const serve_request *request, const char *n
 /* What was changed is kept, if the server was told where. False: `reply` is an error. */
 static bool keep(const serve_teaching *one, const serve_request *request, serve_reply *reply) {
     vit_error error;
-    return serve_teaching_keep(request->server->teachings, one, &error) == VIT_OK ||
-           serve_fail(reply, 500, "%s", error.message);
+    if (serve_teaching_keep(request->server->teachings, one, &error) == VIT_OK) return true;
+    return serve_fail_with(reply, &error);
 }
 
 static void reply_added(const serve_teaching *one, vit_json_out *failed, serve_reply *reply) {
@@ -158,8 +158,8 @@ static void add_sent(serve_teaching *one, serve_request *request, serve_reply *r
 
 static bool learn(serve_teaching *one, serve_reply *reply) {
     vit_error error;
-    return vit_few_shot_learn(one->teaching, NULL, &error) == VIT_OK ||
-           fail_learning(reply, &error);
+    if (vit_few_shot_learn(one->teaching, NULL, &error) == VIT_OK) return true;
+    return fail_learning(reply, &error);
 }
 
 /* Whether a request has no more pictures than it may; they are counted before one is decoded. */
@@ -170,8 +170,8 @@ static bool check_count(const serve_request *request, json_t *classes, serve_rep
     json_object_foreach(classes, name, pictures) {
         count += json_is_array(pictures) ? json_array_size(pictures) : 1;
     }
-    return count <= request->server->pictures ||
-           serve_fail(reply, 413, "more than %zu pictures in a request", request->server->pictures);
+    if (count <= request->server->pictures) return true;
+    return serve_fail(reply, 413, "more than %zu pictures in a request", request->server->pictures);
 }
 
 /* "classes": {NAME: [PICTURE, ...], ...} of a JSON object: all are added, and learnt. */
@@ -305,8 +305,8 @@ static bool read_number(size_t *number, const serve_teaching *one, const serve_r
         *number = (size_t)value;
         return true;
     }
-    return vit_few_shot_find(number, one->teaching, text, &error) == VIT_OK ||
-           serve_fail(reply, 404, "%s", error.message);
+    if (vit_few_shot_find(number, one->teaching, text, &error) == VIT_OK) return true;
+    return serve_fail(reply, 404, "%s", error.message);
 }
 
 /* "correct" gives a picture another class, "forget" takes it out. */

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "vit/base/sys.h"
+#include "vit/cli/serve/work/access_log.h"
 
 struct serve_teachings {
     serve_teachings_options options;
@@ -74,16 +75,21 @@ static vit_status check_directory(const char *directory, vit_error *error) {
     return check_names(&count, directory, error);
 }
 
+/* What is wrong with files is told to who runs the server; clients are not told their paths. */
+static vit_status tell(vit_error *error, vit_status status, const char *sentence) {
+    if (status == VIT_OK || status == VIT_ERROR_MEMORY) return status;
+    serve_log_say("%s", error->message);
+    return vit_fail(error, status == VIT_ERROR_MISMATCH ? status : VIT_ERROR_IO, "%s", sentence);
+}
+
 vit_status serve_teaching_keep(const serve_teachings *t, const serve_teaching *one,
                                vit_error *error) {
     char *path;
     if (!t->options.directory || vit_few_shot_count(one->teaching) == 0) return VIT_OK;
     if (!(path = path_of(t, one->id))) return vit_fail_memory(error, "a path", 64);
-    vit_status status = vit_few_shot_save_lessons(one->teaching, path, error);
+    const vit_status status = vit_few_shot_save_lessons(one->teaching, path, error);
     vit_free(path);
-    if (status == VIT_OK || status == VIT_ERROR_MEMORY) return status;
-    fprintf(stderr, "vit-serve: %s\n", error->message); /* with its path: not for clients */
-    return vit_fail(error, VIT_ERROR_IO, "the change was made, but the server could not keep it");
+    return tell(error, status, "the change was made, but the server could not keep it");
 }
 
 vit_status serve_teachings_new(serve_teachings **out, const serve_teachings_options *options,
@@ -222,6 +228,7 @@ vit_status serve_teaching_begin(serve_teaching **out, serve_teachings *t, serve_
     vit_status status =
         t->options.directory ? check_names(&kept, t->options.directory, error) : VIT_OK;
     *out = NULL;
+    status = tell(error, status, "the server cannot keep teachings where it was told to");
     if (status == VIT_OK && kept >= MOST_KEPT)
         status = vit_fail(error, VIT_ERROR_UNSUPPORTED,
                           "%zu teachings are kept already: delete one", kept);
@@ -262,15 +269,13 @@ static vit_status read_kept(serve_teaching **out, serve_teachings *t, serve_mode
     vit_status status = VIT_OK;
     if (is_own_file(path)) {
         status = read_with(out, t, models, path, error);
+        status = tell(error, status,
+                      status == VIT_ERROR_MISMATCH
+                          ? "the teaching is of a model that this server does not serve"
+                          : "the teaching is kept in a file that is damaged");
         if (status == VIT_OK) {
             memcpy((*out)->id, id, sizeof(*out)->id);
             status = enlist(out, t, models, error);
-        } else if (status != VIT_ERROR_MEMORY) {
-            fprintf(stderr, "vit-serve: %s\n", error->message); /* with its path: not for clients */
-            status = vit_fail(error, status,
-                              status == VIT_ERROR_MISMATCH
-                                  ? "the teaching is of a model that this server does not serve"
-                                  : "the teaching is kept in a file that is damaged");
         }
     }
     vit_free(path);
