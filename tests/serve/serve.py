@@ -275,7 +275,9 @@ def maps(s):
     check("attention of all heads", got["shape"][1:] == [7, 7] and got["shape"][0] > 1, got)
     for query, text in (("?method=x", "is none"), ("?class=77", "neither a label"),
                         ("?query=49", "expected cls"), ("?layer=-1", "is not a whole number"),
-                        ("?method=attention&layer=99", "99"), ("?steps=300", "at most 256")):
+                        ("?method=attention&layer=99", "99"), ("?steps=300", "at most 256"),
+                        ("?steps=x", "is not a whole number"), ("?method=" + "x" * 99, "is none"),
+                        ("?layer=1&layer=2", "?layer is given twice")):
         status, got = explain(query)
         check("explain%s: %s" % (query, text), status == 400 and text in got["error"], got)
     check("explain: an unknown model", explain("?model=x")[0] == 404)
@@ -493,6 +495,20 @@ def refusals(s):
 def odd(s):
     """Requests as nobody writes them, yet HTTP has them, or some client sends them."""
     length = b"Content-Length: %d" % len(data[0])
+    for host in ("", ":80", "[::1", "[::1]9", "[::1]:", "localhost:", "localhost:123456",
+                 "localhost:1x", "a" * 300):
+        refused(403, "is not a name of this server", "GET", "/health", Host=host)
+    refused(404, "there is nothing here", "POST", "/predictions/" + "a" * 300, data[0])
+    refused(404, "there is nothing here", "POST", "/predictions/", data[0])
+    refused(400, "?top is given twice", "POST", "/predictions/mnist?top=1&logits&top=2", data[0])
+    refused(400, "top_k=0", "POST", "/models/mnist?top_k=0", data[0])
+    refused(404, "--teach", "DELETE", "/v1/teach/1")
+    refused(404, "--teach", "POST", "/v1/teach/1", data[0])
+    refused(404, "--teach", "POST", "/v1/teach", "{}")
+    refused(404, "--index", "GET", "/v1/search/picture?row=1")
+    refused(415, "-", "POST", "/predictions/mnist", b"  \r\n")
+    refused(400, "0x00", "POST", "/predictions/mnist", b"\0{}")
+    refused(400, "no key", "POST", "/predictions/mnist", b' \n{"dta": 1}')
     end = [b"Host: localhost", b"Connection: close"]
     post = b"POST /predictions/mnist HTTP/1.1"
     wanted = classify(pictures[0])
@@ -734,7 +750,44 @@ def asked_for_health():
         check("--check of a path with another answer", status(s.url + "/nothing") == 1)
         url = s.url
     check("--check of none", status(url) == 1)
-    check("--check of what is no URL", status("127.0.0.1") == 1)
+    for url in ("127.0.0.1", "http://", "http://:80", "http://127.0.0.1:", "http://[::1",
+                "http://127.0.0.1:123456789", "http://127.0.0.1:80x", "http://127.0.0.1/a b",
+                "http://" + "1" * 99, "http://127.0.0.1/" + "a" * 300):
+        refused(1, "expected a URL such as", "--check", url)
+    refused(1, "is no address", "--check", "http://example.invalid/")
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        def answer(text):
+            with other.accept()[0] as c:
+                c.recv(1000)
+                c.sendall(text)
+        for text, said in ((b"", "gives no answer"), (b"HTTP/1.1 ", "gives no answer"),
+                           (b"SSH-2.0-OpenSSH_9\r\n", "gives no answer"),
+                           (b"HTTP/1.1 503 Busy\r\n\r\n", "answers 503, expected 200")):
+            thread = threading.Thread(target=answer, args=(text,))
+            thread.start()
+            refused(1, said, "--check", "http://127.0.0.1:%d/" % other.getsockname()[1])
+            thread.join()
+
+
+def version_6():
+    """Addresses of IPv6."""
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        check("IPv6 # SKIP this system has none", True)
+        return
+    command = [serving.SERVE, *serving.UNBOXED, "--port", "0", "--model", "mnist", "--host", "::1",
+               "--log", "text"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
+        url = p.stdout.readline().split()[-1]
+        check("an address of IPv6 is in brackets", url.startswith("http://[::1]:"), url)
+        check("--check of it", subprocess.run([serving.SERVE, "--check", url]).returncode == 0)
+        got = subprocess.run(["curl", "-sgT", pictures[0], url + "/predictions/mnist"],
+                             stdout=subprocess.PIPE).stdout
+        check("and it answers", got == classify(pictures[0]), got)
+        p.terminate()
+        said = p.communicate()[1]
+        check("the log has the client", " ::1 PUT /predictions/mnist 200 " in said, said)
 
 
 def ending():

@@ -225,6 +225,7 @@ static bool is_our_version(const char *version) {
 static bool check_route(const exchange *x, bool has_body, serve_reply *reply) {
     const char *encoding = header(x, "Content-Encoding"), *near = NULL;
     const char *unknown = x->route ? serve_route_unknown(x->route, &x->request, &near) : NULL;
+    const char *twice = x->route && x->route->keys ? serve_given_twice(&x->request) : NULL;
     if (!x->route) {
         serve_fail(reply, 404, "there is nothing here");
     } else if (!serve_route_takes(x->route, x->request.method)) {
@@ -246,6 +247,8 @@ static bool check_route(const exchange *x, bool has_body, serve_reply *reply) {
     } else if (unknown) {
         serve_fail(reply, 400, "?%.32s: there is no such argument%s%s%s", unknown,
                    near ? ", did you mean ?" : "", near ? near : "", near ? "=..." : "");
+    } else if (twice) {
+        serve_fail(reply, 400, "?%.32s is given twice", twice);
     } else {
         return true;
     }

@@ -20,10 +20,18 @@ bool serve_add_argument(serve_request *r, const char *name, const char *value) {
     return true;
 }
 
+const char *serve_given_twice(const serve_request *request) {
+    for (size_t i = 0; i < request->argument_count; i++) {
+        const char *name = request->arguments[i].name;
+        if (strcmp(serve_argument(request, name), request->arguments[i].value) != 0) return name;
+    }
+    return NULL;
+}
+
 bool serve_take_field(serve_request *r, const char *name, const void *value, size_t size,
                       serve_reply *reply) {
-    const char *near = NULL, *given = serve_argument(r, name);
-    const serve_key *known = r->keys ? serve_find_key(r->keys, SERVE_IN_QUERY, name, &near) : NULL;
+    const char *near, *given = serve_argument(r, name);
+    const serve_key *known = serve_find_key(r->keys, SERVE_IN_QUERY, name, &near);
     if (near)
         return serve_fail(reply, 400, "%.32s: there is no such field, did you mean %s?", name,
                           near);

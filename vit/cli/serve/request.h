@@ -47,6 +47,9 @@ const char *serve_argument(const serve_request *request, const char *name);
 /* Adds an argument; false: there are SERVE_MOST_ARGUMENTS already. */
 bool serve_add_argument(serve_request *request, const char *name, const char *value);
 
+/* The name of an argument that is given twice, with two values; NULL: there is none. */
+const char *serve_given_twice(const serve_request *request);
+
 /* Takes a field of a form as if it followed '?'; an empty one, or one that the route does not know,
  * is passed over. False: `reply` is an error. */
 bool serve_take_field(serve_request *request, const char *name, const void *value, size_t size,

@@ -13,7 +13,7 @@
 
 #include "vit/base/sys.h"
 
-enum { SECONDS = 5 };
+enum { SECONDS = 5, LONGEST_PATH = 256 };
 
 /* The parts of a URL. */
 typedef struct target {
@@ -36,7 +36,8 @@ static bool split_url(target *t, const char *url) {
     url += bracketed;
     const size_t host = strcspn(url, bracketed ? "]" : ":/");
     if (!copy_part(t->host, sizeof t->host, url, host)) return false;
-    url += host + (bracketed && url[host] == ']');
+    if (bracketed && url[host] != ']') return false;
+    url += host + bracketed;
     copy_part(t->port, sizeof t->port, "80", 2);
     if (*url == ':') {
         const size_t digits = strspn(++url, "0123456789");
@@ -44,7 +45,7 @@ static bool split_url(target *t, const char *url) {
         url += digits;
     }
     t->path = *url == '\0' || strcmp(url, "/") == 0 ? "/health" : url;
-    return *t->path == '/' && !strpbrk(t->path, " \r\n");
+    return *t->path == '/' && !strpbrk(t->path, " \r\n") && strlen(t->path) < LONGEST_PATH;
 }
 
 /* A connection, or -1 with errno. Waiting for it, for sending and for receiving ends in time. */
@@ -71,8 +72,7 @@ static unsigned ask(int opened, const target *t) {
     const int length =
         snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: %s%s%s\r\nConnection: close\r\n\r\n",
                  t->path, is_v6 ? "[" : "", t->host, is_v6 ? "]" : "");
-    if (length >= (int)sizeof text || send(opened, text, (size_t)length, MSG_NOSIGNAL) != length)
-        return 0;
+    if (send(opened, text, (size_t)length, MSG_NOSIGNAL) != length) return 0;
     while (got < 12 && vit_clock() < end) {
         const ssize_t n = recv(opened, text + got, sizeof text - 1 - got, 0);
         if (n <= 0) break;
