@@ -120,11 +120,6 @@ def alone():
         s.send_signal(signal.SIGHUP)
         check("and reads them again",
               s.settle('vit_reloads_total{result="succeeded"}', len(models)))
-    with Server("--model", "digits=mnist", program=program, cwd=away) as s:
-        check("by another name", s.ask("POST", "/predictions/digits", data[0])[0] == 200)
-
-
-def forms(s):
     for where in "empty", "same":  # of which nothing is served, and it is read all the same
         os.makedirs(os.path.join(work, where))
         os.makedirs(os.path.join(work, "away", "models"), exist_ok=True)
@@ -136,6 +131,14 @@ def forms(s):
             check("a directory of models, " + where, s.ask("POST", "/predictions/mnist",
                                                            data[0])[0] == 200)
     shutil.rmtree(os.path.join(work, "away", "models"))
+    with Server("--model", "digits=mnist", program=program, cwd=away) as s:
+        check("by another name", s.ask("POST", "/predictions/digits", data[0])[0] == 200)
+    refused(2, "no calibration: name its file", "--model", "mnist", "--coverage", "0.9",
+            program=program, cwd=away)
+    refused(1, 'no model "absent"', "--model", "absent", program=program, cwd=away)
+
+
+def forms(s):
     """Several pictures in one request, answered in the order sent."""
     wanted = [json.loads(classify(p)) for p in pictures[:3]]
     for w, p in zip(wanted, pictures):
@@ -156,12 +159,35 @@ def forms(s):
             ("without a part", b"--b--\r\n", "no picture"),
             ("without its boundary", b"hello", "does not begin"),
             ("of text", named + b"\r\n\r\nz\r\n--b--", "no picture"),
-            ("without names", b"--b\r\n\r\nz\r\n--b--", "Content-Disposition")):
+            ("without names", b"--b\r\n\r\nz\r\n--b--", "Content-Disposition"),
+            ("with an attachment", named.replace(b"form-data", b"file") + b"\r\n\r\nz", "a name"),
+            ("with a name that is long", named + b"x" * 200 + b"\r\n\r\nz\r\n--b--", "a name"),
+            ("with two names", named + b"; name=y\r\n\r\nz\r\n--b--", "a name"),
+            ("with a name in one quote", named[:-1] + b'"x\r\n\r\nz\r\n--b--', "a name"),
+            ("with more than a name", named[:-1] + b'"x"y\r\n\r\nz\r\n--b--', "a name"),
+            ("with a word alone", named + b"; y\r\n\r\nz\r\n--b--", "a name"),
+            ("of many lines", named + b"\r\nX: y" * 20 + b"\r\n\r\nz\r\n--b--", "a name"),
+            ("of a long line", named + b"\r\nX: " + b"y" * 2000 + b"\r\n\r\nz", "end in time"),
+            ("with a zero byte", named + b"\0\r\n\r\nz\r\n--b--", "zero byte"),
+            ("behind its boundary", b"--bc" + named[3:], "a line end"),
+            ("with a field that has a zero byte", named.replace(b"=x", b"=top") +
+             b"\r\n\r\n1\0\r\n--b--", "top: the field has a zero byte")):
         got = s.json("POST", "/predictions/mnist", body,
                      {"Content-Type": "multipart/form-data; boundary=b"})
         check("a form " + name, got[0] == 400 and text in got[1]["error"], got)
-    got = s.json("POST", "/predictions/mnist", b"--b", {"Content-Type": "multipart/form-data"})
-    check("a form without a boundary", got[0] == 400 and "boundary" in got[1]["error"], got)
+    for kind in ("", "; boundary", "; boundary=", '; boundary="b', "; boundary=" + "b" * 71,
+                 "; boundary=b; boundary=b", '; boundary="' + "b" * 600 + '"'):
+        got = s.json("POST", "/predictions/mnist", b"--b", {"Content-Type": "multipart/form-data" +
+                                                            kind})
+        check("a form without a boundary: %.20s" % kind,
+              got[0] == 400 and "boundary" in got[1]["error"], got)
+    got = s.json("POST", "/predictions/mnist", data[0], {"Content-Type": "multipart/form-datas"})
+    check("another type is no form", got[0] == 200 and "file" in got[1], got)
+    got = s.json("POST", "/predictions/mnist", named.replace(b"--b", b"--b \t", 1) +
+                 b'; filename="a\\"b\\\\.png"\r\n\r\n' + data[0] + b"\r\n--b--",
+                 {"Content-Type": "multipart/form-data; boundary=b"})
+    check("quotes in a name, and spaces behind a boundary", got[0] == 200 and
+          got[1][0]["file"] == 'a"b\\.png', got)
 
     coded = [base64.b64encode(d).decode() for d in data[:2]]
     got = s.json("POST", "/models/mnist", json.dumps({"inputs": coded[0], "parameters":
@@ -195,6 +221,7 @@ def forms(s):
     for value, text in (("http://127.0.0.1:1/x.png", "not fetched"),
                         ("file:///etc/passwd", "not fetched"),
                         ("data:image/png,xx", "not fetched"), ("data:;base64,@@@@", "not base64"),
+                        ("data:;base64", "not fetched"), ("data:,x", "not fetched"),
                         ([], "is empty"), (7, "expected a text"), ([[]], "expected pictures")):
         got = embed(input=value)
         check("input %r is refused" % value, got[0] == 400 and text in got[1]["error"], got)
@@ -232,9 +259,15 @@ def forms(s):
     for entries, status, text in (
             ({"clip": {"textual": {"modelName": "mnist"}}}, 400, "\"text\""),
             ({"facial-recognition": {}}, 501, "facial-recognition"),
-            ({"clip": {"visual": {"modelName": "x"}}}, 404, "x"), ({}, 400, "modelName")):
+            ({"clip": {"visual": {"modelName": "x"}}}, 404, "x"), ({}, 400, "modelName"),
+            ({"clip": {"textual": {"modelName": "x"}}}, 404, "no model"),
+            ({"clip": "x" * 5000}, 413, "4096 bytes"), (None, 400, 'no field "entries"')):
         got = immich(entries)
         check("Immich: %s" % text, got[0] == status and text in got[1]["error"], got)
+    for fields, text in (((), "no picture in the field"), (("image=a", "image=b"), "each once"),
+                         (("picture=a",), "picture")):
+        got = immich(visual, fields=fields)
+        check("Immich, fields %s" % (fields,), got[0] == 400 and text in got[1]["error"], got)
     got = immich(visual, b"no picture")
     check("Immich: no picture", got[0] == 415, got)
     said = subprocess.run(["curl", "-s", "-H", "Content-Type:", "--data-binary", "x",
@@ -264,10 +297,6 @@ def maps(s):
     check("of another class, with the picture as the network sees it",
           other["map"] != got["map"] and other["input"]["shape"] == [28, 28, 1] and
           len(base64.b64decode(other["input"]["data"])) == 784, other)
-    for fields, text in (((), "no picture in the field"), (("image=a", "image=b"), "each once"),
-                         (("picture=a",), "picture")):
-        got = immich(visual, fields=fields)
-        check("Immich, fields %s" % (fields,), got[0] == 400 and text in got[1]["error"], got)
     status, got = explain(model="mnist", method="attention", head="mean", query=5, layer=0)
     check("attention, as JSON", status == 200 and got["shape"] == [7, 7] and
           all(v >= 0 for v in got["map"]) and 0 < sum(got["map"]) <= 1.0001, got)
@@ -302,6 +331,11 @@ def floating():
         body = f.read()
         got = s.json("POST", "/v1/embeddings", json.dumps(
             {"model": "floats", "input": base64.b64encode(body).decode()}))
+        for path, value in (("/predictions/floats", body), ("/v1/models/floats:predict", json.dumps(
+                {"instances": [[[[0] * 3] * 16] * 24]}))):
+            said = s.json("POST", path, value)
+            check("a backbone has no classes: " + path, said[0] == 400 and
+                  "without a head" in said[1]["error"], said)
         alone = subprocess.run([serving.CLASSIFY, "--model", floats, "--embed", picture],
                                stdout=subprocess.PIPE)
         check("pictures that are resized in floating point", got[0] == 200 and
@@ -403,9 +437,33 @@ def kserve(s):
              ([{**pixels, "shape": [1 << 62, 28, 28, 1]}],)),
             ("pixels beyond a byte", 400, "0 to 255", ([{**pixels, "data": [256] * 784}],)),
             ("no input", 400, "expected one", ([],)),
+            ("a size below zero", 400, "behind its JSON",
+             ([{**pixels, "parameters": {"binary_data_size": -1}}], bytes(10))),
+            ("a length that ends early", 400, "within an element",
+             ([{**names, "parameters": {"binary_data_size": 3}}], bytes(3))),
+            ("pictures without a byte", 400, "is empty",
+             ([{**names, "parameters": {"binary_data_size": 0}}], bytes(3))),
+            ("a picture that is none", 415, "pictures", ([{**names, "data": ["aGVsbG8="]}],)),
+            ("a side with a fraction", 400, "expected the shape",
+             ([{**pixels, "shape": [1, 28.0, 28, 1]}],)),
+            ("inputs that are numbers", 400, '"inputs": expected a list', ({"numbers": [0, 1]},)),
             ("an unknown output", 400, "expected logits", ([{**names, "data": coded}],))):
         got = infer(*call, **({"outputs": [{"name": "x"}]} if "unknown" in name else {}))
         check(name, got[0] == status and text in got[1]["error"], got)
+    for outputs, text in (([{"name": "logits"}] * 4, "each once"), ([{}], "expected logits"),
+                          ([0] * 999, '"outputs": expected a list'),
+                          ([{"name": "features", "parameters": {"classification": 1}}], "classes")):
+        got = infer([{**names, "data": coded}], outputs=outputs)
+        check("outputs %.50s" % outputs, got[0] == 400 and text in got[1]["error"], got)
+    got = infer([{**names, "data": coded}], parameters={"binary_data_output": True}, outputs=[
+        {"name": "logits", "parameters": {"binary_data": False}}, {"name": "features"}])
+    check("binary data for one of two outputs", got[0] == 200 and
+          got[1]["outputs"][0]["data"] == sum(logits, []) and len(got[2]) ==
+          got[1]["outputs"][1]["parameters"]["binary_data_size"] > 0, got)
+    for size in "x", "99999999":
+        got = s.json("POST", "/v2/models/mnist/infer", b"{}",
+                     {"Inference-Header-Content-Length": size})
+        check("%s bytes of JSON" % size, got[0] == 400 and "at most 2" in got[1]["error"], got)
 
 
 def refusals(s):
@@ -437,35 +495,25 @@ def refusals(s):
     refused(403, "is not a name", "GET", "/health", Host="127.0.0.1.evil.example")
     refused(403, "is another site", "GET", "/health", Origin="http://evil.example")
     refused(403, "is another site", "GET", "/health", Origin="null")
+    for host in ("", ":80", "[::1", "[::1]9", "[::1]:", "localhost:", "localhost:123456",
+                 "localhost:1x", "a" * 300):
+        refused(403, "is not a name of this server", "GET", "/health", Host=host)
+    refused(404, "there is nothing here", "POST", "/predictions/" + "a" * 300, data[0])
+    refused(404, "there is nothing here", "POST", "/predictions/", data[0])
+    refused(400, "?top is given twice", "POST", "/predictions/mnist?top=1&logits&top=2", data[0])
+    refused(400, "top_k=0", "POST", "/models/mnist?top_k=0", data[0])
+    refused(404, "--teach", "DELETE", "/v1/teach/1")
+    refused(404, "--teach", "POST", "/v1/teach/1", data[0])
+    refused(404, "--teach", "POST", "/v1/teach", "{}")
+    refused(404, "--index", "GET", "/v1/search/picture?row=1")
+    refused(415, "-", "POST", "/predictions/mnist", b"  \r\n")
+    refused(400, "0x00", "POST", "/predictions/mnist", b"\0{}")
+    refused(400, "no key", "POST", "/predictions/mnist", b' \n{"dta": 1}')
     for host in "localhost", "LOCALHOST:1", "127.0.0.1:80", "[::1]:9", "192.168.1.7":
         check("Host: " + host, s.ask("GET", "/health", headers={"Host": host})[0] == 200)
-            ("a size below zero", 400, "behind its JSON",
-             ([{**pixels, "parameters": {"binary_data_size": -1}}], bytes(10))),
-            ("a length that ends early", 400, "within an element",
-             ([{**names, "parameters": {"binary_data_size": 3}}], bytes(3))),
-            ("pictures without a byte", 400, "is empty",
-             ([{**names, "parameters": {"binary_data_size": 0}}], bytes(3))),
-            ("a picture that is none", 415, "pictures", ([{**names, "data": ["aGVsbG8="]}],)),
-            ("a side with a fraction", 400, "expected the shape",
-             ([{**pixels, "shape": [1, 28.0, 28, 1]}],)),
-            ("inputs that are numbers", 400, '"inputs": expected a list', ({"numbers": [0, 1]},)),
     check("a page of this server may ask",
           s.ask("GET", "/health", headers={"Host": "localhost:1",
                                            "Origin": "http://localhost:1"})[0] == 200)
-    for outputs, text in (([{"name": "logits"}] * 4, "each once"), ([{}], "expected logits"),
-                          ([0] * 999, '"outputs": expected a list'),
-                          ([{"name": "features", "parameters": {"classification": 1}}], "classes")):
-        got = infer([{**names, "data": coded}], outputs=outputs)
-        check("outputs %.50s" % outputs, got[0] == 400 and text in got[1]["error"], got)
-    got = infer([{**names, "data": coded}], parameters={"binary_data_output": True}, outputs=[
-        {"name": "logits", "parameters": {"binary_data": False}}, {"name": "features"}])
-    check("binary data for one of two outputs", got[0] == 200 and
-          got[1]["outputs"][0]["data"] == sum(logits, []) and len(got[2]) ==
-          got[1]["outputs"][1]["parameters"]["binary_data_size"] > 0, got)
-    for size in "x", "99999999":
-        got = s.json("POST", "/v2/models/mnist/infer", b"{}",
-                     {"Inference-Header-Content-Length": size})
-        check("%s bytes of JSON" % size, got[0] == 400 and "at most 2" in got[1]["error"], got)
 
     def raw(name, status, text, request):
         got = s.raw(request)
@@ -482,6 +530,7 @@ def refusals(s):
     raw("two Hosts", 403, b"is not a name", line + b"Host: evil\r\nContent-Length: 0\r\n\r\n")
     raw("no Host, for a health check", 200, b"ok", b"GET /health HTTP/1.0\r\n\r\n")
     raw("no Host in HTTP/1.1", 200, b"ok", b"GET /health HTTP/1.1\r\nConnection: close\r\n\r\n")
+    raw("a page and no Host", 403, b"another site", b"GET /health HTTP/1.0\r\nOrigin: x\r\n\r\n")
     raw("no Host elsewhere", 403, b"is not a name",
         b"GET /v2/models HTTP/1.1\r\nConnection: close\r\n\r\n")
     check("no HTTP", s.raw(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n") == b"")
@@ -495,20 +544,6 @@ def refusals(s):
 def odd(s):
     """Requests as nobody writes them, yet HTTP has them, or some client sends them."""
     length = b"Content-Length: %d" % len(data[0])
-    for host in ("", ":80", "[::1", "[::1]9", "[::1]:", "localhost:", "localhost:123456",
-                 "localhost:1x", "a" * 300):
-        refused(403, "is not a name of this server", "GET", "/health", Host=host)
-    refused(404, "there is nothing here", "POST", "/predictions/" + "a" * 300, data[0])
-    refused(404, "there is nothing here", "POST", "/predictions/", data[0])
-    refused(400, "?top is given twice", "POST", "/predictions/mnist?top=1&logits&top=2", data[0])
-    refused(400, "top_k=0", "POST", "/models/mnist?top_k=0", data[0])
-    refused(404, "--teach", "DELETE", "/v1/teach/1")
-    refused(404, "--teach", "POST", "/v1/teach/1", data[0])
-    refused(404, "--teach", "POST", "/v1/teach", "{}")
-    refused(404, "--index", "GET", "/v1/search/picture?row=1")
-    refused(415, "-", "POST", "/predictions/mnist", b"  \r\n")
-    refused(400, "0x00", "POST", "/predictions/mnist", b"\0{}")
-    refused(400, "no key", "POST", "/predictions/mnist", b' \n{"dta": 1}')
     end = [b"Host: localhost", b"Connection: close"]
     post = b"POST /predictions/mnist HTTP/1.1"
     wanted = classify(pictures[0])
@@ -555,9 +590,21 @@ def odd(s):
     raw("a name in percents", 200, b"pixel_values", b"GET /v2/models/%6d%6Eist HTTP/1.1")
     raw("a whole address", 200, b"ok", b"GET http://localhost:%d/health HTTP/1.1" % s.port)
     raw("of this server only", 403, b"is not an address", b"GET http://x.example/ HTTP/1.1")
+    raw("a long one", 403, b"is not an address", b"GET http://%s/ HTTP/1.1" % (b"a" * 300))
     raw("no path in it", 200, b"<!doctype", b"GET HTTP://127.0.0.1 HTTP/1.1")
     raw("HEAD", 200, b"\r\n\r\n", b"HEAD /health HTTP/1.1")
     raw("OPTIONS", 204, b"Allow: POST, PUT\r\n", b"OPTIONS /predictions/mnist HTTP/1.1")
+    raw("OPTIONS of nothing", 204, b"\r\n\r\n", b"OPTIONS /nothing HTTP/1.1")
+    raw("the beginning of a method", 405, b"not answered here", b"GE /health HTTP/1.1")
+    raw("a space in the address", 400, b"", b"GET /he alth HTTP/1.1")
+    raw("a tab in a field", 200, b"ok", b"GET /health HTTP/1.1", end + [b"X: a\tb"])
+    raw("a DEL in a field", 400, b"a control character", b"GET / HTTP/1.1", end + [b"X: \x7f"])
+    for name, status, text, request in (
+            ("HTTP/2", 505, b"expected HTTP/1.0 or", b"GET /health HTTP/2.0"),
+            ("a long address", 414, b"is too long", b"GET /%s HTTP/1.1" % (b"a" * 99999))):
+        got = s.raw(lines(b"GET /health HTTP/1.1", end[:1]) + lines(request))
+        check("odd: %s after a request" % name, got.startswith(b"HTTP/1.1 200 ") and
+              b"HTTP/1.1 %d " % status in got and text in got, got)
     raw("DELETE", 405, b"Allow: GET, HEAD\r\n", b"DELETE /health HTTP/1.1")
     raw("a method that is none", 405, b"not answered here", b"get /health HTTP/1.1")
     raw("an address beyond memory", 414, b"", b"GET /%s HTTP/1.1" % (b"a" * 100000))
@@ -638,6 +685,22 @@ def limits():
             for name, future in slows.items():
                 got = future.result()
                 check("408 of a slow " + name, got.startswith(b"HTTP/1.1 408 "), got)
+    with Server("--timeout", "0.5", "--delay", "10000") as s:
+        got = s.json("POST", "/predictions/mnist", data[0])
+        check("503 of what waits too long for its turn", got[0] == 503 and
+              "had to wait too long" in got[1]["error"], got)
+    with Server("--max-body", "8388608") as s:
+        held = [socket.create_connection(("127.0.0.1", s.port), SECONDS) for _ in range(20)]
+        for c in held:  # each takes 8 MiB, of 128 for all
+            c.sendall(head + b"8388608\r\n\r\n" + bytes(4200000))
+        told = select.select(held, [], [], SECONDS)[0]
+        got = told[0].recv(1000) if told else b""
+        check("503 where all bodies together are too long", got.startswith(b"HTTP/1.1 503 ") and
+              b"no memory for the body" in got, got)
+        for c in held:
+            c.close()
+        check("and not when they are gone", until(
+            lambda: s.ask("POST", "/predictions/mnist", data[0])[0] == 200))
 
 
 def crowds():
@@ -665,9 +728,28 @@ def crowds():
             got = s.raw(health)
             return got.startswith(b"HTTP/1.1 503 ") and b"Retry-After: 1" in got
         check("503 where all connections are taken", until(refused))
+        got = [s.raw(health) for _ in range(80)]
+        check("all of many are told", all(g.startswith(b"HTTP/1.1 503 ") for g in got), got)
         for c in held:
             c.close()
         idle.close()
+    with Server("--max-connections", "3", "--timeout", "600") as s:
+        idle = [http.client.HTTPConnection("127.0.0.1", s.port, timeout=SECONDS) for _ in range(3)]
+        for c in idle:
+            c.request("GET", "/health")
+            c.getresponse().read()
+        until(lambda: b" 200 " in s.raw(health))
+        check("the longest idle one made room", idle[0].sock.recv(1) == b"")
+        idle[2].request("GET", "/health")
+        check("and not the others", idle[2].getresponse().status == 200)
+        for c in idle:
+            c.close()
+
+
+def files_open():
+    """As many connections as descriptors may be opened, if the limit can be raised."""
+    with Server("--max-connections", "64", limits="ulimit -S -n 40;") as s:
+        check("the limit of open files is raised", "files may be open" not in s.said(), s.said())
 
 
 def keys():
@@ -699,17 +781,22 @@ def proxies():
         got = s.ask("POST", "/predictions/mnist", data[0], {"X-Forwarded-For": forwarded})
         check("%s: %d" % (forwarded, status), got[0] == status, got)
 
-    with Server("--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "127.0.0.1", "--log", "json",
-                "--max-per-address", "2", "--timeout", "600") as s:
+    with Server("--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "127.0.0.1",
+                "--trusted-proxy", "172.16.0.0/12", "--trusted-proxy", "2001:db8:8::/48",
+                "--log", "json", "--max-per-address", "2", "--timeout", "600") as s:
         held = [socket.create_connection(("127.0.0.1", s.port)) for _ in range(6)]
         for i, c in enumerate(held):
             c.sendall(b"POST /predictions/mnist HTTP/1.1\r\nHost: localhost\r\n"
-                      b"X-Forwarded-For: 9.9.9.9\r\nX-Forwarded-For: 1.2.3.%d, 10.1.1.1\r\n"
-                      b"Content-Length: 5\r\n\r\n" % (i // 2))
+                      b"X-Forwarded-For: %s9.9.9.9\r\nX-Forwarded-For: 1.2.3.%d, 10.1.1.1\r\n"
+                      b"Content-Length: 5\r\n\r\n" % (b"8.8.8.8, " * 60 * (i % 2), i // 2))
         check("a proxy has more connections than an address may",
               until(lambda: s.metrics().get("vit_connections") == 7))
         for forwarded, status in (("1.2.3.1", 429), ("7.7.7.7, 1.2.3.1:80, 10.2.3.4", 429),
-                                  ("1.2.3.4, 8.8.8.8", 200), ("[2001:db8::7]:1", 200),
+                                  ("1.2.3.1\t, 172.31.0.1 , 2001:db8:8::1", 429),
+                                  ("9.9.9.9, " * 99 + "1.2.3.1", 429),
+                                  ("1.2.3.1, 172.32.0.1", 200), ("1.2.3.4, 8.8.8.8", 200),
+                                  ("[2001:db8::7]:1", 200), ("[2001:db8::7", 200), ("::1", 200),
+                                  ("10.0.0.1", 200), ("1.2.3.1,", 200), ("1" * 99, 200),
                                   ("unknown", 200)):
             ask(s, forwarded, status)
         for c in held:
@@ -717,9 +804,9 @@ def proxies():
         s.stop()
         lines = [json.loads(line) for line in s.said().splitlines()]
         clients = [line["client"] for line in lines if line["method"] == "POST"]
-        check("the log has the clients", {"1.2.3.1", "8.8.8.8", "2001:db8::", "127.0.0.1"} <=
-              set(clients) <= {"1.2.3.%d" % i for i in range(3)} |
-              {"8.8.8.8", "2001:db8::", "127.0.0.1"}, clients)
+        others = {"8.8.8.8", "172.32.0.1", "2001:db8::", "::1", "127.0.0.1"}
+        check("the log has the clients", {"1.2.3.1", *others} <= set(clients) <=
+              {"1.2.3.%d" % i for i in range(3)} | others, clients)
     with Server("--log", "json") as s:
         ask(s, "8.8.8.8", 200)
         s.stop()
@@ -730,6 +817,7 @@ def proxies():
 def openness():
     """Who listens to other machines without a key is warned."""
     for options, warned in ((["--host", "0.0.0.0"], True), ([], False),
+                            (["--host", "localhost"], False), (["--host", "::1"], False),
                             (["--host", "0.0.0.0", "--key-file", work + "/keys"], False)):
         process = subprocess.Popen([serving.SERVE, *serving.UNBOXED, "--port", "0", "--model",
                                     "mnist", *options],
@@ -809,6 +897,14 @@ def ending():
         idle.close()
 
 
+def ignored_signals():
+    """A signal that was ignored when it began stays so."""
+    with Server(limits="trap '' INT;") as s:
+        s.send_signal(signal.SIGINT)
+        check("nohup's way of SIGINT", s.ask("GET", "/health")[0] == 200)
+        check("SIGTERM still ends it", s.stop() == 0, s.said())
+
+
 def no_numbers():
     """A model without numbers for some pictures fails for these alone, whoever asks too."""
     model = os.path.join(work, "none.safetensors")
@@ -825,6 +921,9 @@ def no_numbers():
               got)
         check("those that came with them are answered",
               all(g[0] == 200 and g[1]["predictions"] for g in got[::2]), got)
+        got = s.json("POST", "/v1/models/none:predict",
+                     json.dumps({"instances": [[[255] * 28] * 28] * 8}))
+        check("nor do pixels have one", got[0] == 500 and "not finite" in got[1]["error"], got)
         status, answer = s.json("POST", "/v1/explain?method=rollout", data[0])
         check("nor is there a map", status == 500 and "not finite" in answer["error"], answer)
 
@@ -843,7 +942,10 @@ alone()
 limits()
 crowds()
 keys()
+files_open()
 asked_for_health()
+version_6()
+ignored_signals()
 openness()
 proxies()
 no_numbers()

@@ -2,6 +2,7 @@
 
     python3 tests/serve/serve_hostile.py REQUESTS     a soak: that many requests, and nothing leaks
 """
+import base64
 import concurrent.futures
 import functools
 import http.client
@@ -306,7 +307,11 @@ def heavy_json():
         text = ", ".join(map(str, level))
         for bad in (text + ",", text.replace("7", "07", 1), text.replace(", ", " ", 1),
                     text + "]", text.replace("7", "[7", 1), text.replace("7", "+7", 1),
-                    text.replace("7", "7.", 1), text.replace("7", "--7", 1)):
+                    text.replace("7", "7.", 1), text.replace("7", "--7", 1),
+                    text.replace("7", "7.0.7", 1), text.replace("7", "7-7", 1),
+                    text.replace("7", ".7", 1), text.replace("7", "7e", 1), "," + text,
+                    text.replace("7", "7" * 401, 1), text.replace("7", "[]", 1), text + "], [",
+                    "[" + text, "[" * 9 + text + "]" * 9):
             got = ask(s, '{"inputs": [{"name": "pixels", "datatype": "UINT8", "shape": '
                       '[1, 28, 28, 1], "data": [' + bad + ']}]}')
             check("malformed numbers are refused", got[0] == 400, got)
@@ -370,6 +375,46 @@ def full_queue():
         check("those that waited are answered", [g[0] for g in got[6:]] == [200] * 2, got)
 
 
+def mixed():
+    """What waits for one turn is answered as it is alone, whatever it is."""
+    def ask(s, kind):
+        path, value = kind
+        body = value if isinstance(value, bytes) else json.dumps(value)
+        return s.ask("POST", path, body, timeout=SECONDS)[::2]
+    pixels = {"instances": [[[9 * (i % 28) for i in range(28)] for _ in range(28)]]}
+    coded = base64.b64encode(data[1]).decode()
+    kinds = [("/predictions/mnist", data[0]), ("/predictions/fashion", data[1]),
+             ("/v1/models/mnist:predict", pixels), ("/v1/embeddings", {"input": coded}),
+             ("/v1/explain", data[2]), ("/v1/embeddings", {"input": [coded] * 3}),
+             ("/predictions/mnist", data[3]), ("/v1/models/mnist:predict", pixels)]
+    with Server("--batch", "4") as s:
+        alone = [ask(s, kind) for kind in kinds]
+    with Server("--delay", "500", "--batch", "4") as s, \
+            concurrent.futures.ThreadPoolExecutor(24) as pool:
+        got = list(pool.map(functools.partial(ask, s), kinds * 3))
+    check("requests of many kinds together", got == alone * 3 and
+          all(status == 200 for status, _ in alone), [g[0] for g in got])
+
+
+def crowded_gate():
+    """Who waits too long until a picture is decoded is told so."""
+    large = grey_png(7000, 7000)
+    sent = [large, json.dumps({"data": base64.b64encode(large).decode()})]
+    with Server("--timeout", "0.5", limits="taskset -p 1 $$ >/dev/null;") as s:
+        got = []
+
+        def client(i):
+            try:
+                got.append(s.json("POST", "/predictions/mnist", sent[i % 2]))
+            except (OSError, http.client.HTTPException):
+                got.append((408, None))
+        parallel(24, client)
+        late = [g for g in got if g[0] == 503]
+        check("a crowded gate", late and all("had to wait too long" in g[1]["error"] for g in late)
+              and {g[0] for g in got} <= {200, 408, 503}, got)
+        check("and it goes on", until(lambda: answered(s, small)))
+
+
 def slow_model():
     """One whose integrated gradients take half a minute and more, and its answer few ms."""
     path = os.path.join(work, "slow.safetensors")
@@ -412,6 +457,12 @@ def long_maps():
         check("SIGTERM: they are cancelled, with a sentence", all(
             g[0] == 503 and b"the server ends" in g[2] for g in got[count:]), got)
         check("and the server ends", s.process.wait(SECONDS) == 0, s.said())
+    with Server("--model", "slow=" + path, "--timeout", "1") as s:
+        got, clients = ask_for_maps(s, 1)
+        check("one is under way", until(lambda: s.metrics()["vit_connections"] == 2))
+        check("SIGTERM cuts it off when twice the timeout has passed", s.stop() == 0, s.said())
+        clients[0].join()
+        check("without an answer", got == [], got)
     with Server("--model", "slow=" + path) as s:
         got, clients = ask_for_maps(s, 1)
         check("a map is being made", until(lambda: s.metrics()["vit_connections"] == 2))
@@ -462,7 +513,7 @@ else:
     lanes = [[together, reloaded, full_queue, cut_while_read],
              [lambda: misbehaved(80), few_descriptors] + [little_memory] * (not sanitized),
              [few_processes],
-             [lambda: soak(1000), long_maps], [unread_log, heavy_json]]
+             [lambda: soak(1000), long_maps], [unread_log, heavy_json, mixed, crowded_gate]]
     with concurrent.futures.ThreadPoolExecutor(len(lanes)) as pool:
         for done in [pool.submit(lambda lane=lane: [part() for part in lane]) for lane in lanes]:
             done.result()

@@ -15,7 +15,8 @@ static bool allocate(serve_answers *a, size_t count, bool features, serve_reply 
     a->set = vit_alloc(classes, sizeof *a->set);
     const bool fine = a->answers && a->logits && a->probabilities && a->best && a->set &&
                       (!features || a->features);
-    return fine || serve_fail(reply, 503, "no memory for the answer: try again later");
+    if (fine) return true;
+    return serve_fail(reply, 503, "no memory for the answer: try again later");
 }
 
 void serve_answers_free(serve_answers *a, serve_server *server) {
@@ -27,14 +28,11 @@ void serve_answers_free(serve_answers *a, serve_server *server) {
 
 void serve_prepare(const serve_model *m, serve_server *server, const vit_picture *picture,
                    uint8_t *pixels, float *values, vit_answer *answer) {
-    const vit_picture sent = {.name = picture->name,
-                              .bytes = picture->bytes ? picture->bytes : "", /* never a file */
-                              .size = picture->bytes ? picture->size : 0};
     *answer = (vit_answer){0};
     answer->error.status = serve_gate_enter(&server->gate, &answer->error);
     if (answer->error.status != VIT_OK) return;
     const double start = vit_clock();
-    answer->error.status = vit_prepare_values(m->session, &sent, server->pixels, pixels, values,
+    answer->error.status = vit_prepare_values(m->session, picture, server->pixels, pixels, values,
                                               &answer->warning, &answer->error);
     const double seconds = vit_clock() - start;
     serve_gate_leave(&server->gate);
@@ -73,7 +71,8 @@ static bool compute(serve_answers *a, serve_server *server, serve_job *job, serv
     if (!serve_check_turn(reply, serve_queue_do(server->queue, job))) return false;
     serve_metrics_stage(server->metrics, a->model->place, SERVE_STAGE_WAIT, job->waited);
     serve_metrics_stage(server->metrics, a->model->place, SERVE_STAGE_COMPUTE, job->computed);
-    return job->error.status == VIT_OK || serve_fail_computed(reply, &job->error);
+    if (job->error.status == VIT_OK) return true;
+    return serve_fail_computed(reply, &job->error);
 }
 
 /* images: [*ready][pixels of the model] = those of the pictures that can be read. False: there is

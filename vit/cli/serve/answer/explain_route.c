@@ -79,8 +79,8 @@ static bool read_model(question *q) {
     if (!find_word(q, "model", name, SERVE_NAME_MAX + 1))
         snprintf(name, SERVE_NAME_MAX + 1, "%s", serve_models_name(models, 0));
     q->model = serve_model_take(models, name);
-    return q->model ||
-           serve_fail(q->reply, 404,
+    if (q->model) return true;
+    return serve_fail(q->reply, 404,
                       "no model is called \"%s\": GET /v2/models names those that are served",
                       name);
 }
@@ -127,7 +127,8 @@ static bool make_map(question *q, const vit_picture *picture) {
     if (!serve_check_turn(q->reply, serve_queue_do(queue, &job))) return false;
     if (job.error.status == VIT_ERROR_CANCELLED)
         return serve_fail(q->reply, 503, "the server ends before this map would have been made");
-    return job.error.status == VIT_OK || serve_fail_computed(q->reply, &job.error);
+    if (job.error.status == VIT_OK) return true;
+    return serve_fail_computed(q->reply, &job.error);
 }
 
 static void write_map(const question *q, const char *name) {

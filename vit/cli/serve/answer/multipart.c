@@ -82,7 +82,7 @@ vit_status serve_multipart_open(serve_multipart *m, const char *content_type, co
     char boundary[SERVE_BOUNDARY_MAX + 1];
     *m = (serve_multipart){.data = body, .left = size};
     if (!content_type || !find_parameter(content_type, "boundary", boundary, sizeof boundary) ||
-        boundary[0] == '\0' || strpbrk(boundary, "\r\n"))
+        boundary[0] == '\0')
         return vit_fail(error, VIT_ERROR_FORMAT,
                         "Content-Type: %s without a boundary of 1 to %d characters", media_type,
                         SERVE_BOUNDARY_MAX);
@@ -142,11 +142,7 @@ vit_status serve_multipart_next(serve_multipart *m, serve_part *part, bool *foun
                                 vit_error *error) {
     *part = (serve_part){0};
     *found = false;
-    if (m->ended) return VIT_OK;
-    if (begins(m, "--", 2)) {
-        m->ended = true;
-        return VIT_OK;
-    }
+    if (begins(m, "--", 2)) return VIT_OK;
     while (begins(m, " ", 1) || begins(m, "\t", 1)) skip(m, 1);
     if (!begins(m, "\r\n", 2))
         return vit_fail(error, VIT_ERROR_FORMAT, "a boundary is not followed by a line end");

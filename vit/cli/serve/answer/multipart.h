@@ -12,7 +12,6 @@ typedef struct serve_multipart {
     size_t delimiter_length;
     const uint8_t *data; /* [left]: the rest of the body, after the last delimiter */
     size_t left;
-    bool ended; /* that was the last one */
 } serve_multipart;
 
 typedef struct serve_part {

@@ -40,8 +40,7 @@ bool serve_add_picture(serve_pictures *p, const serve_request *request, const ch
 static bool is_file(const serve_part *part, const serve_request *request) {
     const char *near;
     if (part->file[0] != '\0') return true;
-    if (request->keys && serve_find_key(request->keys, SERVE_IN_QUERY, part->name, &near))
-        return false;
+    if (serve_find_key(request->keys, SERVE_IN_QUERY, part->name, &near)) return false;
     return strncasecmp(part->type, "image/", 6) == 0 ||
            strcasecmp(part->type, "application/octet-stream") == 0 ||
            (part->size > 0 && memchr(part->data, '\0', part->size));
@@ -101,8 +100,7 @@ json_t *serve_read_json(const serve_request *request, size_t size, serve_reply *
     serve_gate_leave(&request->server->gate);
     vit_string_free(&rest);
     if (status == VIT_OK && is_small) {
-        if (!request->keys || serve_check_keys(object, request->keys, SERVE_IN_BODY, reply))
-            return object;
+        if (serve_check_keys(object, request->keys, SERVE_IN_BODY, reply)) return object;
         json_decref(object);
         return NULL;
     }
