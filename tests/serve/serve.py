@@ -70,7 +70,8 @@ def usage():
     refused(1, "keys", "--key-file", work + "/keys")
     for text, why in (("# a key\nabc\n", "the key in line 2 has 3 characters, expected 16"),
                       ("0123456789abcde\u00f6", "not visible ASCII"),
-                      ("0123456789 abcdef", "not visible ASCII"), ("# none\n", "holds no key")):
+                      ("0123456789 abcdef", "not visible ASCII"),
+                      ("0123456789abcdef\x7f", "not visible ASCII"), ("# none\n", "holds no key")):
         with open(work + "/wrong", "w", encoding="utf-8") as f:
             f.write(text)
         refused(1, why, "--key-file", work + "/wrong")
@@ -225,7 +226,7 @@ def forms(s):
                         ([], "is empty"), (7, "expected a text"), ([[]], "expected pictures")):
         got = embed(input=value)
         check("input %r is refused" % value, got[0] == 400 and text in got[1]["error"], got)
-    got = embed(input=[url + coded[1]], dimensions=5)
+    got = embed(input=[url + coded[1]], dimensions=5, encoding_format="float")
     length = sum(n * n for n in alone[:5]) ** .5
     check("dimensions: the first ones, with length 1", got[0] == 200 and
           all(abs(a - b / length) < 1e-6
@@ -768,6 +769,7 @@ def keys():
         for key in "0123456789abcdef", "fedcba9876543210":
             got = s.ask("POST", "/predictions/mnist", data[0], {"Authorization": "Bearer " + key})
             check("200 with a key", got[0] == 200, got)
+        check("and no other", s.ask("GET", "/health", headers={"Host": "it.example"})[0] == 403)
         check("--allow-host", s.ask("GET", "/health", headers={"Host": "vit.example"})[0] == 200)
         got = s.ask("OPTIONS", "/predictions/mnist", headers={"Origin": "https://page.example"})
         check("a page of --allow-origin may ask",

@@ -32,6 +32,11 @@ for i, d in enumerate(data):
     pictures.append(os.path.join(work, "%d.png" % i))
     with open(pictures[i], "wb") as f:
         f.write(d)
+limited = os.path.join(work, "limited")  # written while no other thread may begin a process
+with open(limited, "w") as f:
+    f.write("#!/bin/sh\nexec setpriv --reuid=65534 --regid=65534 --clear-groups prlimit "
+            "--nproc=8 '%s' \"$@\"\n" % serving.SERVE)
+os.chmod(limited, 0o755)
 classify = functools.lru_cache(classify)
 os.environ.pop("VIT_MODELS", None)
 sanitized = os.path.exists(serving.BUILD + "/flags") and \
@@ -214,11 +219,6 @@ def few_descriptors():
 
 def few_processes():
     """Idle connections hold all threads but one or two when a picture comes: it lives."""
-    limited = os.path.join(work, "limited")
-    with open(limited, "w") as f:
-        f.write("#!/bin/sh\nexec setpriv --reuid=65534 --regid=65534 --clear-groups prlimit "
-                "--nproc=8 '%s' \"$@\"\n" % serving.SERVE)
-    os.chmod(limited, 0o755)
     model = os.path.abspath("models/mnist.safetensors")
     tried = os.geteuid() == 0 and subprocess.run(
         [limited, "--version"], cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

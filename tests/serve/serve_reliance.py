@@ -115,6 +115,14 @@ os.rename(work + "/g.bank", work + "/bank")
 with Server("--model", model, "--bank", work + "/bank") as s:
     got = s.json("POST", "/v1/anomaly", data)[1]
     check("a bank's file without an ending", got["bank"] == "bank", got)
+shutil.copy(model, work + "/other.safetensors")
+subprocess.run([BIN + "/vit-anomaly", "build", work + "/good", "-o", work + "/o.bank", "--model",
+                work + "/other.safetensors"], check=True, stdout=subprocess.DEVNULL)
+os.remove(work + "/other.safetensors")
+with Server("--model", "cifar10", "--model", model, "--bank", work + "/o.bank") as s:
+    got = s.json("POST", "/v1/anomaly", data)
+    check("a bank of a model that is served under another name", got[0] == 200, got)
+refused(1, "other.safetensors", "--model", "cifar10", "--bank", work + "/o.bank")
 refused(2, 'two banks are called "a"', "--bank", f"a={work}/bank", "--bank", f"a={work}/bank")
 refused(1, "absent", "--bank", work + "/absent", "--bank", work + "/bank")
 with Server("--model", model) as s:

@@ -110,6 +110,14 @@ with Server("--index", index) as s:
           got[1]["error"] and os.sep not in got[1]["error"], got)
     os.remove(place)
     os.rename(work + "/05.png", folder + "/05.png")
+os.mkdir(work + "/elsewhere")
+subprocess.run([SEARCH, "build", folder, "-o", work + "/elsewhere/index", "--model", "mnist"],
+               stdout=subprocess.PIPE, check=True)
+with Server("--index", work + "/elsewhere/index") as s:
+    got = s.json("POST", "/v1/search?top=1", data)[1]["results"][0]
+    png = s.ask("GET", "/v1/search/picture?row=%d" % got["row"])
+    check("pictures that lie elsewhere", os.path.isabs(got["file"]) and png[0] == 200 and
+          png[2][:4] == b"\x89PNG", (got, png))
 with Server() as s:
     got = s.json("POST", "/v1/search", data)
     check("without an index", got[0] == 404 and "--index" in got[1]["error"], got)

@@ -253,6 +253,9 @@ def limits():
     with Server("--teach", "--model", "mnist", "--max-pictures", "4096", "--max-body",
                 "100000000") as s:
         status, said = asked(s, "POST", "/v1/teach", json.dumps({"classes": {"a": [""] * 2001}}))
+        many = {"c%d" % i: "aGVsbG8=" for i in range(1003)}
+        got = asked(s, "POST", "/v1/teach", json.dumps({"classes": many}))
+        check("and 1000 classes", got[0] == 413 and "1000 classes" in got[1]["error"], got)
         check("a teaching has 2000 pictures", status == 413 and "2000" in said["error"], said)
         got = []
         lesson = json.dumps({"classes": {"a": [url(large)] * 1000, "b": [url(large)]}})
