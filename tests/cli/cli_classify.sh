@@ -90,7 +90,7 @@ run 2 "" "--embed has no meaning with --list" vit-classify --list --embed --out 
 run 2 "" "--calibration FILE is for" $classify --calibration x a.png
 run 2 "" "leave --format out" $classify --embed --format csv a.png
 run 2 "" "--out is for the matrix of --embed" $classify --out e.npy a.png
-run 2 "" "--list writes text or JSON" vit-classify --list --format csv
+run 2 "" "--list writes text or JSON" "$BUILD/bin/vit-classify" --list --format csv
 run 1 "" "cannot write absent/e.npy" $classify --embed --out absent/e.npy a.png
 run 1 '"embedding"' "1 of 3 pictures" $classify --embed a.png bad.png b.png
 mv out embedded
