@@ -149,15 +149,13 @@ static vit_status read_switches(vit_their_config *d, const json_t *object, vit_e
  * as wide, which the tensors show. */
 static vit_status read_mlp(vit_their_config *d, bool has_ratio, const json_t *object,
                            vit_error *error) {
-    double ratio = 0;
     int gated = false;
     if (!has_ratio) return vit_read_size(&d->said.mlp, d, object, "intermediate_size", error);
-    vit_status status = vit_read_number(&ratio, d, object, "mlp_ratio", error);
-    if (status == VIT_OK) status = vit_read_flag(&gated, d, object, "use_swiglu_ffn", error);
+    const vit_status status = vit_read_flag(&gated, d, object, "use_swiglu_ffn", error);
+    if (status != VIT_OK) return status;
     if (gated) d->gate = VIT_SILU;
     VIT_SAY(d, gated, gated);
-    if (ratio > 0 && ratio < 1000 && !gated) d->said.mlp = (size_t)((double)d->said.dim * ratio);
-    return status;
+    return gated ? VIT_OK : vit_read_ratio(d, object, error);
 }
 
 /* Angles of the patches' places between the edges, and gated MLPs, whose gate is "hidden_act". */

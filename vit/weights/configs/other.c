@@ -139,6 +139,7 @@ static vit_status read_tower(vit_their_config *d, json_t *vision, vit_error *err
     vit_status status = vit_check_known(d, vision, "vision_cfg", known, VIT_COUNT(known), error);
     if (status == VIT_OK) status = vit_read_image(d, vision, "image_size", error);
     if (status == VIT_OK) status = vit_read_keys(keys, VIT_COUNT(keys), d, vision, error);
+    if (status == VIT_OK) status = vit_read_ratio(d, vision, error);
     if (status != VIT_OK) return status;
     if (head_width == 0 || d->said.dim % head_width != 0)
         return vit_fail(error, VIT_ERROR_FORMAT,

@@ -112,7 +112,6 @@ static vit_status read_open_clip(vit_text_facts *f, vit_their_config *d, json_t 
         "eos_id",           "proj_type",          "output_tokens", "hf_tokenizer_name",
         "tokenizer_kwargs", "final_ln_after_pool"};
     json_t *own = NULL;
-    double ratio = 4;
     int free_mask = false;
     size_t end = 2;
     vit_status status = vit_read_object(&own, d, model, "text_cfg", error);
@@ -127,15 +126,15 @@ static vit_status read_open_clip(vit_text_facts *f, vit_their_config *d, json_t 
                                   {"context_length", .size = &d->said.length},
                                   {"pad_id", .size = &f->pad},
                                   {"eos_id", .size = &end},
-                                  {"mlp_ratio", .number = &ratio},
                                   {"no_causal_mask", .flag = &free_mask}};
     if (status == VIT_OK)
         status = vit_check_known(d, own, "text_cfg", known, VIT_COUNT(known), error);
     if (status == VIT_OK) status = vit_read_keys(keys, VIT_COUNT(keys), d, own, error);
+    d->said.mlp = 4 * d->said.dim;
+    if (status == VIT_OK) status = vit_read_ratio(d, own, error);
     if (status == VIT_OK) status = read_activation(d, model, own, error);
     if (status == VIT_OK) status = read_pool(f, d, own, error);
     if (status == VIT_OK) status = read_cleaning(f, d, own, error);
-    if (ratio > 0 && ratio < 1000) d->said.mlp = (size_t)((double)d->said.dim * ratio);
     f->said = d->said;
     f->said.causal = !free_mask;
     f->fills = f->fills || free_mask;

@@ -170,6 +170,19 @@ vit_status vit_read_patch(vit_their_config *d, const json_t *object, const char 
     return VIT_OK;
 }
 
+vit_status vit_read_ratio(vit_their_config *d, const json_t *object, vit_error *error) {
+    static const char key[] = "mlp_ratio";
+    double ratio = 1;
+    const vit_status status = vit_read_number(&ratio, d, object, key, error);
+    if (status != VIT_OK || !value_of(object, key)) return status;
+    if (!(ratio > 0 && ratio < 1000))
+        return vit_fail(error, VIT_ERROR_FORMAT, "%s: \"%s\" is %g, expected above 0 to 1000",
+                        d->name, key, ratio);
+    /* where the config leaves the features to the tensors, it leaves this, too */
+    if (d->said.dim > 0) d->said.mlp = vit_max((size_t)((double)d->said.dim * ratio), 1);
+    return VIT_OK;
+}
+
 vit_status vit_read_triple(double triple[3], bool *found, const vit_their_config *d,
                            const json_t *object, const char *key, vit_error *error) {
     const json_t *value = value_of(object, key);

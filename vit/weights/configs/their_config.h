@@ -142,6 +142,9 @@ vit_status vit_read_image(vit_their_config *d, const json_t *object, const char 
 vit_status vit_read_patch(vit_their_config *d, const json_t *object, const char *key,
                           vit_error *error);
 
+/* "mlp_ratio", the width of the MLPs as a multiple of d->said.dim, into d->said.mlp. */
+vit_status vit_read_ratio(vit_their_config *d, const json_t *object, vit_error *error);
+
 /* As above, one number for all channels, or one for each. *found: whether the key is there. */
 vit_status vit_read_triple(double triple[3], bool *found, const vit_their_config *d,
                            const json_t *object, const char *key, vit_error *error);

@@ -66,24 +66,18 @@ static vit_status check_arguments(const vit_their_config *d, json_t *args, const
 }
 
 static vit_status read_numbers(vit_their_config *d, const json_t *args, vit_error *error) {
-    double ratio = 0, init_values = 0;
+    double init_values = 0;
     vit_status status = vit_read_image(d, args, "img_size", error);
     if (status == VIT_OK) status = vit_read_patch(d, args, "patch_size", error);
     for (size_t i = 0; i < VIT_KEYS && status == VIT_OK; i++)
         if (vit_switches[i].timm)
             status = vit_read_switch(d, &vit_switches[i], args, vit_switches[i].timm, error);
-    if (status == VIT_OK) status = vit_read_number(&ratio, d, args, "mlp_ratio", error);
+    /* of a gated MLP this is both halves; its tensors show the width */
+    if (status == VIT_OK) status = vit_read_ratio(d, args, error);
     if (status == VIT_OK) status = vit_read_number(&init_values, d, args, "init_values", error);
     if (status == VIT_OK) status = vit_read_size(&d->said.pool_heads, d, args, "pool_heads", error);
-    if (status != VIT_OK) return status;
     if (init_values > 0) VIT_SAY(d, layer_scale, true); /* not of blocks that norm their sums */
-    if (!json_is_number(json_object_get(args, "mlp_ratio"))) return VIT_OK;
-    if (!(ratio > 0 && ratio < 1000))
-        return vit_fail(error, VIT_ERROR_FORMAT,
-                        "%s: \"mlp_ratio\" is %g, expected above 0 to 1000", d->name, ratio);
-    /* of a gated MLP this is both halves; its tensors show the width */
-    d->said.mlp = (size_t)((double)d->said.dim * ratio);
-    return VIT_OK;
+    return status;
 }
 
 static vit_status unsupported(const vit_their_config *d, const char *key, const char *value,
