@@ -25,6 +25,8 @@ MODULES = ("vision_transformer", "deit", "eva", "beit", "vision_transformer_relp
            "naflexvit")
 ALWAYS = ("patch_size", "embed_dim", "depth", "num_heads", "global_pool", "qkv_bias")
 PICTURES = ("input_size", "mean", "std", "interpolation", "crop_pct", "crop_mode")
+CLASSES = ("VisionTransformer", "VisionTransformerDistilled", "Eva", "Beit",
+           "VisionTransformerRelPos", "NaFlexVit")
 # What the factory of a class takes for itself, or what changes no answer.
 IDLE = ("pretrained_filter_fn", "feature_cfg", "pretrained_strict", "out_indices", "weight_init",
         "fix_init", "head_init_scale", "num_classes", "img_size", "strict_img_size")
@@ -89,6 +91,8 @@ def lines():
                 sys.exit(f"{model} is built by another function")
             except Built as built:
                 cls, given = built.args
+                if cls.__name__ not in CLASSES:
+                    sys.exit(f"{model} is of a class that merge() in timm.c does not know")
                 found[model] = {"class": cls.__name__, "args": arguments(cls, given),
                                 "cfg": pictures(model)}
     for name in MODULES:

@@ -73,9 +73,10 @@ static vit_status check_keys(const vit_their_config *d, json_t *object, vit_erro
     json_t *value;
     json_object_foreach(object, key, value) {
         size_t i = 0;
-        while (i < sizeof read / sizeof *read && strcmp(read[i], key) != 0) i++;
-        if (i < sizeof read / sizeof *read || json_is_null(value)) continue;
-        if (strcmp(key, "antialias") == 0 ? json_is_true(value) : json_is_false(value)) continue;
+        while (i < VIT_COUNT(read) && strcmp(read[i], key) != 0) i++;
+        const json_type idle = strcmp(key, "antialias") == 0 ? JSON_TRUE : JSON_FALSE;
+        if (i < VIT_COUNT(read) || json_typeof(value) == JSON_NULL || json_typeof(value) == idle)
+            continue;
         return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" is not supported", d->name, key);
     }
     return VIT_OK;
@@ -128,7 +129,7 @@ static vit_status read_size(vit_their_config *d, const processor *c, json_t *obj
                             vit_error *error) {
     static const char *const sides[] = {"height", "width", "shortest_edge"};
     vit_prepare *p = &d->prepare;
-    json_t *size = json_object_get(object, "size"), *value;
+    json_t *size = vit_json_given(object, "size"), *value;
     int square = c->square;
     const char *key;
     vit_status status = vit_read_flag(&square, d, object, "default_to_square", error);
@@ -136,17 +137,14 @@ static vit_status read_size(vit_their_config *d, const processor *c, json_t *obj
     json_object_foreach(size, key, value) {
         size_t i = 0;
         while (i < VIT_COUNT(sides) && strcmp(key, sides[i]) != 0) i++;
-        if (i == VIT_COUNT(sides) && !json_is_null(value))
+        if (i == VIT_COUNT(sides) && json_typeof(value) != JSON_NULL)
             return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" in \"size\" is not supported",
                             d->name, key);
     }
-    const bool is_given = size && !json_is_null(size);
-    value = json_object_get(size, "shortest_edge");
-    const bool is_shorter =
-        is_given ? (value && !json_is_null(value)) || (json_is_integer(size) && !square)
-                 : !c->stretches;
+    value = vit_json_given(size, "shortest_edge");
+    const bool is_shorter = size ? value || (json_is_integer(size) && !square) : !c->stretches;
     p->resize[0] = p->resize[1] = c->size;
-    if (is_given && value && is_shorter)
+    if (value)
         status = vit_read_size(&p->resize[0], d, size, "shortest_edge", error);
     else
         status = vit_read_sides(p->resize, d, object, "size", error);

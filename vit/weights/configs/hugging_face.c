@@ -307,8 +307,8 @@ static vit_status read_labels(vit_their_config *d, const json_t *object, vit_err
     if (d->is_backbone) return VIT_OK;
     const vit_status status = vit_read_size(&d->said.classes, d, object, "num_labels", error);
     if (status != VIT_OK) return status;
-    const json_t *labels = json_object_get(object, "id2label");
-    d->is_imagenet = !labels || json_is_null(labels) || are_numbers(labels);
+    const json_t *labels = vit_json_given(object, "id2label");
+    d->is_imagenet = !labels || are_numbers(labels);
     if (d->is_imagenet && json_object_size(labels) == VIT_IMAGENET_CLASSES) return VIT_OK;
     return vit_read_labels(d, labels, "id2label", error);
 }

@@ -87,7 +87,7 @@ vit_status vit_read_lucidrains_config(vit_their_config *d, json_t *object, vit_e
     if (!json_object_get(object, "preprocessing")) status = read_mean(d, object, false, error);
     if (status == VIT_OK) status = read_filter(d, object, error);
     if (status != VIT_OK) return status;
-    return vit_read_labels(d, json_object_get(object, "label_names"), "label_names", error);
+    return vit_read_labels(d, vit_json_given(object, "label_names"), "label_names", error);
 }
 
 /* ---- torchvision ---- */
@@ -117,7 +117,7 @@ vit_status vit_read_torchvision_config(vit_their_config *d, json_t *object, vit_
     if (d->said.height == 0) d->said.height = p->crop[0];
     if (d->said.width == 0) d->said.width = p->crop[1];
     if (p->resize[0] == 0 || p->crop[0] == 0) p->kind = VIT_PREPARE_UNKNOWN;
-    return vit_read_labels(d, json_object_get(object, "label_names"), "label_names", error);
+    return vit_read_labels(d, vit_json_given(object, "label_names"), "label_names", error);
 }
 
 /* ---- OpenCLIP ---- */
@@ -228,8 +228,7 @@ vit_status vit_read_open_clip_config(vit_their_config *d, json_t *object, vit_er
     if (status == VIT_OK) status = vit_read_object(&vision, d, model, "vision_cfg", error);
     if (status == VIT_OK) status = vit_read_object(&pictures, d, object, "preprocess_cfg", error);
     if (status != VIT_OK) return status;
-    const json_t *trunk = json_object_get(vision, "timm_model_name");
-    if (trunk && !json_is_null(trunk)) {
+    if (vit_json_given(vision, "timm_model_name")) {
         status = read_trunk(d, model, vision, error);
         return status == VIT_OK ? read_tower_pictures(d, pictures, error) : status;
     }

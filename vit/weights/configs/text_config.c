@@ -92,7 +92,7 @@ static vit_status read_cleaning(vit_text_facts *f, const vit_their_config *d, co
     f->cleaning = f->simple ? VIT_CLEAN_LOWER : VIT_CLEAN_WHITESPACE;
     json_object_foreach(more, key, value) {
         const char *how = json_string_value(value);
-        if (json_is_null(value) || json_is_false(value)) continue;
+        if (vit_json_is_off(value)) continue;
         if (strcmp(key, "clean") != 0 || !how || !vit_cleaning_named(&f->cleaning, how))
             return vit_fail(error, VIT_ERROR_UNSUPPORTED,
                             "%s: \"%s\" in \"tokenizer_kwargs\" is not supported, expected "

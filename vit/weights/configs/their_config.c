@@ -3,7 +3,6 @@
 #include "vit/base/size.h"
 #include "vit/base/sys.h"
 #include "vit/formats/label_list.h"
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,9 +18,13 @@ void vit_their_config_clear(vit_their_config *d) {
 
 /* ---- single values ---- */
 
-static const json_t *value_of(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
+json_t *vit_json_given(const json_t *object, const char *key) {
+    json_t *value = json_object_get(object, key);
     return json_is_null(value) ? NULL : value;
+}
+
+bool vit_json_is_off(const json_t *value) {
+    return json_typeof(value) == JSON_NULL || json_typeof(value) == JSON_FALSE;
 }
 
 static vit_status wrong(const vit_their_config *d, const char *key, const char *expected,
@@ -31,8 +34,8 @@ static vit_status wrong(const vit_their_config *d, const char *key, const char *
 
 vit_status vit_read_object(json_t **found, const vit_their_config *d, const json_t *object,
                            const char *key, vit_error *error) {
-    json_t *value = json_object_get(object, key);
-    if (!value || json_is_null(value)) return VIT_OK;
+    json_t *value = vit_json_given(object, key);
+    if (!value) return VIT_OK;
     if (!json_is_object(value)) return wrong(d, key, "an object, {...}", error);
     *found = value;
     return VIT_OK;
@@ -47,24 +50,23 @@ static bool to_size(size_t *size, const json_t *value) {
 
 vit_status vit_read_size(size_t *size, const vit_their_config *d, const json_t *object,
                          const char *key, vit_error *error) {
-    const json_t *value = value_of(object, key);
+    const json_t *value = vit_json_given(object, key);
     if (!value || to_size(size, value)) return VIT_OK;
     return wrong(d, key, "a whole number, 0 or more", error);
 }
 
 vit_status vit_read_number(double *number, const vit_their_config *d, const json_t *object,
                            const char *key, vit_error *error) {
-    const json_t *value = value_of(object, key);
+    const json_t *value = vit_json_given(object, key);
     if (!value) return VIT_OK;
-    if (!json_is_number(value) || !isfinite(json_number_value(value)))
-        return wrong(d, key, "a number", error);
+    if (!json_is_number(value)) return wrong(d, key, "a number", error);
     *number = json_number_value(value);
     return VIT_OK;
 }
 
 vit_status vit_read_flag(int *flag, const vit_their_config *d, const json_t *object,
                          const char *key, vit_error *error) {
-    const json_t *value = value_of(object, key);
+    const json_t *value = vit_json_given(object, key);
     if (!value) return VIT_OK;
     if (!json_is_boolean(value)) return wrong(d, key, "true or false", error);
     *flag = json_is_true(value);
@@ -73,7 +75,7 @@ vit_status vit_read_flag(int *flag, const vit_their_config *d, const json_t *obj
 
 vit_status vit_read_text(const char **text, const vit_their_config *d, const json_t *object,
                          const char *key, vit_error *error) {
-    const json_t *value = value_of(object, key);
+    const json_t *value = vit_json_given(object, key);
     if (!value) return VIT_OK;
     if (!json_is_string(value)) return wrong(d, key, "a string", error);
     *text = json_string_value(value);
@@ -99,7 +101,7 @@ vit_status vit_read_switch(vit_their_config *d, const vit_switch *row, const jso
     size_t size = (size_t)value;
     int flag = value > 0;
     vit_status status = VIT_OK;
-    if (!value_of(object, key)) return VIT_OK;
+    if (!vit_json_given(object, key)) return VIT_OK;
     if (row->kind == VIT_FIELD_SIZE)
         status = vit_read_size(&size, d, object, key, error);
     else if (row->kind == VIT_FIELD_BOOL)
@@ -125,7 +127,7 @@ vit_status vit_check_known(const vit_their_config *d, json_t *object, const char
     json_object_foreach(object, key, value) {
         size_t i = 0;
         while (i < count && !is_called(key, known[i])) i++;
-        if (i < count || json_is_null(value) || json_is_false(value)) continue;
+        if (i < count || vit_json_is_off(value)) continue;
         return vit_fail(error, VIT_ERROR_UNSUPPORTED, "%s: \"%s\" in \"%s\" is not supported",
                         d->name, key, of);
     }
@@ -134,7 +136,7 @@ vit_status vit_check_known(const vit_their_config *d, json_t *object, const char
 
 vit_status vit_read_sides(size_t sides[2], const vit_their_config *d, const json_t *object,
                           const char *key, vit_error *error) {
-    const json_t *value = value_of(object, key);
+    const json_t *value = vit_json_given(object, key);
     const bool is_pair = json_array_size(value) == 2, is_object = json_is_object(value);
     if (!value) return VIT_OK;
     const json_t *height = is_pair ? json_array_get(value, 0) : value;
@@ -174,7 +176,7 @@ vit_status vit_read_ratio(vit_their_config *d, const json_t *object, vit_error *
     static const char key[] = "mlp_ratio";
     double ratio = 1;
     const vit_status status = vit_read_number(&ratio, d, object, key, error);
-    if (status != VIT_OK || !value_of(object, key)) return status;
+    if (status != VIT_OK || !vit_json_given(object, key)) return status;
     if (!(ratio > 0 && ratio < 1000))
         return vit_fail(error, VIT_ERROR_FORMAT, "%s: \"%s\" is %g, expected above 0 to 1000",
                         d->name, key, ratio);
@@ -185,15 +187,14 @@ vit_status vit_read_ratio(vit_their_config *d, const json_t *object, vit_error *
 
 vit_status vit_read_triple(double triple[3], bool *found, const vit_their_config *d,
                            const json_t *object, const char *key, vit_error *error) {
-    const json_t *value = value_of(object, key);
+    const json_t *value = vit_json_given(object, key);
     const size_t count = json_array_size(value);
     *found = value;
     if (!value) return VIT_OK;
     for (size_t i = 0; i < 3; i++) {
         const json_t *number =
             json_is_number(value) ? value : json_array_get(value, count == 1 ? 0 : i);
-        if (!json_is_number(number) || !isfinite(json_number_value(number)) || count == 2 ||
-            count > 3)
+        if (!json_is_number(number) || count == 2 || count > 3)
             return wrong(d, key, "one number, or three", error);
         triple[i] = json_number_value(number);
     }
@@ -220,7 +221,7 @@ vit_status vit_find_line(json_t **out, const char *const *lines, const char *nam
 
 vit_status vit_read_labels(vit_their_config *d, const json_t *labels, const char *key,
                            vit_error *error) {
-    if (!labels || json_is_null(labels)) return VIT_OK;
+    if (!labels) return VIT_OK;
     json_t *list = json_is_object(labels) ? vit_label_list_of_object(labels) : NULL;
     if (json_is_object(labels) && !list)
         return wrong(d, key, "a list of names, or {\"0\": name, \"1\": name, ...} without a gap",

@@ -95,6 +95,12 @@ void vit_big_vision_config(vit_their_config *out);
 
 /* ---- values of JSON objects ---- */
 
+/* The value of the key; NULL: there is none, or null. */
+json_t *vit_json_given(const json_t *object, const char *key);
+
+/* Whether a value that is there is null or false. */
+bool vit_json_is_off(const json_t *value);
+
 /* Read one key's value. *value stays as it is if the key is absent or null. FORMAT, naming config
  * and key, for a value of another type. Texts and objects are borrowed from `object`. */
 vit_status vit_read_object(json_t **value, const vit_their_config *d, const json_t *object,
@@ -154,8 +160,8 @@ vit_status vit_read_triple(double triple[3], bool *found, const vit_their_config
 vit_status vit_find_line(json_t **out, const char *const *lines, const char *name, size_t length,
                          vit_error *error);
 
-/* d->labels from ["cat", "dog"] or {"0": "cat", "1": "dog"}; nothing if `labels` is NULL or null.
- * `key` is for messages. Errors: FORMAT, MEMORY. */
+/* d->labels from ["cat", "dog"] or {"0": "cat", "1": "dog"}; nothing if `labels` is NULL. `key`
+ * is for messages. Errors: FORMAT, MEMORY. */
 vit_status vit_read_labels(vit_their_config *d, const json_t *labels, const char *key,
                            vit_error *error);
 

@@ -57,7 +57,7 @@ static vit_status check_arguments(const vit_their_config *d, json_t *args, const
     const size_t count = list_used(names);
     json_t *value;
     json_object_foreach(args, key, value) {
-        if (json_is_null(value) || is_among(key, idle, VIT_COUNT(idle)) ||
+        if (json_typeof(value) == JSON_NULL || is_among(key, idle, VIT_COUNT(idle)) ||
             is_among(key, names, count))
             continue;
         return strange(d, key, value, own, vit_nearest(key, names, count), error);
@@ -113,11 +113,11 @@ static vit_status read_norm(vit_their_config *d, const char *norm, vit_error *er
 /* The norm of embedded patches, which the tensors show. */
 static vit_status check_embed_norm(const vit_their_config *d, const json_t *args,
                                    vit_error *error) {
-    const json_t *norm = json_object_get(args, "embed_norm_layer");
+    const json_t *norm = vit_json_given(args, "embed_norm_layer");
     const json_t *of = json_object_get(norm, "of");
     const char *name = json_string_value(json_is_object(norm) ? of : norm);
     const double eps = json_number_value(json_object_get(norm, "eps"));
-    if (!norm || json_is_null(norm)) return VIT_OK;
+    if (!norm) return VIT_OK;
     const bool rms = name && strncmp(name, "Rms", 3) == 0, own = json_is_object(norm);
     if (name && rms == d->said.rms_norm && (!own || eps == d->said.norm_eps)) return VIT_OK;
     return unsupported(d, "embed_norm_layer", name ? name : "", "that of \"norm_layer\"", error);
@@ -190,10 +190,9 @@ static vit_status set_mode(vit_their_config *d, const char *mode, vit_error *err
  * takes pictures of any size, it is the size of prepared pictures. */
 static vit_status read_input_size(vit_their_config *d, const json_t *cfg, const json_t *args,
                                   vit_error *error) {
-    const json_t *size = json_object_get(cfg, "input_size"),
-                 *image = json_object_get(args, "img_size");
+    const json_t *size = vit_json_given(cfg, "input_size");
     size_t n[3];
-    if (!size || json_is_null(size)) return VIT_OK;
+    if (!size) return VIT_OK;
     for (size_t i = 0; i < 3; i++) {
         const json_int_t value = json_integer_value(json_array_get(size, i));
         if (json_array_size(size) != 3 || value < 1 || value > 4096)
@@ -202,8 +201,7 @@ static vit_status read_input_size(vit_their_config *d, const json_t *cfg, const 
         n[i] = (size_t)value;
     }
     if (d->said.channels == 0) d->said.channels = n[0];
-    const bool has_image = image && !json_is_null(image);
-    if (!has_image) {
+    if (!vit_json_given(args, "img_size")) {
         d->said.height = n[1];
         d->said.width = n[2];
     } else if (json_is_true(json_object_get(args, "dynamic_img_size"))) {
@@ -238,44 +236,27 @@ static vit_status read_pictures(vit_their_config *d, const json_t *cfg, vit_erro
     return VIT_OK;
 }
 
-/* What the classes have that are not read here. */
-static const struct {
-    const char *name, *has;
-} classes[] = {{"VisionTransformer", NULL},
-               {"VisionTransformerDistilled", NULL},
-               {"Eva", NULL},
-               {"Beit", NULL},
-               {"VisionTransformerRelPos", NULL},
-               {"NaFlexVit", NULL},
-               {"", "layers that are not known"}};
-
 /* The arguments of a name in timm's registry, those of the config before them. `named` is what
  * vit_timm_find found; *all is owned. */
 static vit_status merge(json_t **all, vit_their_config *d, const json_t *named,
                         const json_t *object, json_t *own, vit_error *error) {
     const char *class = json_string_value(json_object_get(named, "class"));
     json_t *args = json_object_get(named, "args");
-    size_t i = 0;
-    while (i + 1 < VIT_COUNT(classes) && strcmp(classes[i].name, class) != 0) i++;
-    if (classes[i].has)
-        return vit_fail(error, VIT_ERROR_UNSUPPORTED,
-                        "%s: the architecture \"%s\" has %s, which is not supported", d->name,
-                        json_string_value(json_object_get(object, "architecture")), classes[i].has);
     VIT_SAY(d, activation, VIT_GELU);
-    vit_status status = vit_read_number(&d->said.norm_eps, d, args, "norm_eps", error);
+    const vit_status status = vit_read_number(&d->said.norm_eps, d, args, "norm_eps", error);
+    if (status != VIT_OK) return status;
     json_object_del(args, "norm_eps");
     json_t *pool = json_object_get(object, "global_pool");
     if (json_is_string(pool)) json_object_set(args, "global_pool", pool);
     *all = own ? json_deep_copy(own) : json_object();
     if (!*all || json_object_update_missing(*all, args) != 0)
         return vit_fail_memory(error, "arguments", 0);
-    if (status == VIT_OK && (strcmp(class, "Eva") == 0 || strcmp(class, "Beit") == 0))
-        status = vit_timm_translate_eva(d, *all, error);
-    if (status == VIT_OK && strcmp(class, "VisionTransformerRelPos") == 0)
-        status = vit_timm_translate_relpos(d, *all, error);
-    if (status == VIT_OK && strcmp(class, "NaFlexVit") == 0)
-        status = vit_timm_translate_naflex(d, *all, error);
-    return status;
+    if (strcmp(class, "Eva") == 0 || strcmp(class, "Beit") == 0)
+        return vit_timm_translate_eva(d, *all, error);
+    if (strcmp(class, "VisionTransformerRelPos") == 0)
+        return vit_timm_translate_relpos(d, *all, error);
+    if (strcmp(class, "NaFlexVit") == 0) return vit_timm_translate_naflex(d, *all, error);
+    return VIT_OK;
 }
 
 /* What the architecture's name says in timm's registry. *all: all arguments, owned. */
@@ -344,15 +325,15 @@ static vit_status read_wrapper(vit_their_config *d, const json_t *object, vit_er
 vit_status vit_read_timm_config(vit_their_config *d, json_t *object, vit_error *error) {
     /* older configs have the keys of "pretrained_cfg" themselves */
     json_t *args = NULL, *cfg = object;
-    const json_t *labels = json_object_get(object, "label_names");
+    const json_t *labels = vit_json_given(object, "label_names");
     const char *pool = NULL;
     json_t *all = NULL;
     d->said.norm_eps = 1e-6;
     d->prepare.filter = VIT_FILTER_BICUBIC;
     vit_status status = vit_read_object(&args, d, object, "model_args", error);
     if (status == VIT_OK) status = vit_read_object(&cfg, d, object, "pretrained_cfg", error);
-    if (!labels) labels = json_object_get(cfg, "label_names");
-    if (!labels) labels = json_object_get(object, "labels"); /* until 2022 */
+    if (!labels) labels = vit_json_given(cfg, "label_names");
+    if (!labels) labels = vit_json_given(object, "labels"); /* until 2022 */
     if (status == VIT_OK) status = read_architecture(&all, d, object, args, error);
     if (status == VIT_OK) status = vit_read_text(&pool, d, object, "global_pool", error);
     if (status == VIT_OK) status = set_pool(d, pool, error);

@@ -196,7 +196,7 @@ static vit_status read_grid(const vit_their_config *d, json_t *args, vit_error *
     vit_status status = vit_read_sides(grid, d, args, "pos_embed_grid_size", error);
     if (status == VIT_OK) status = vit_read_size(&patch, d, args, "patch_size", error);
     if (status != VIT_OK) return status;
-    if (!given || !json_is_null(given)) /* null: that of img_size */
+    if (!given || json_typeof(given) != JSON_NULL) /* null: that of img_size */
         json_object_set_new(args, "img_size",
                             json_pack("[ii]", (int)(grid[0] * patch), (int)(grid[1] * patch)));
     json_object_set_new(args, "dynamic_img_size", json_true());
@@ -231,8 +231,7 @@ vit_status vit_timm_translate_naflex(vit_their_config *d, json_t *args, vit_erro
     VIT_SAY(d, positions, none ? VIT_POSITIONS_NONE : VIT_POSITIONS_LEARNED);
     VIT_SAY(d, prefix_positions, false);
     if (gated) json_object_set_new(args, "mlp_layer", json_string("SwiGLU"));
-    const json_t *after = json_object_get(args, "fc_norm");
-    if (!after || json_is_null(after))
+    if (!vit_json_given(args, "fc_norm"))
         json_object_set_new(args, "fc_norm", json_boolean(strcmp(pool, "avg") == 0));
     return VIT_OK;
 }

@@ -164,10 +164,8 @@ typedef struct key_sources {
 
 /* The object that has the key; NULL: none. */
 static const json_t *where(const key_sources *s, const char *key) {
-    for (size_t i = 0; i < 2; i++) {
-        const json_t *value = json_object_get(s->objects[i], key);
-        if (value && !json_is_null(value)) return s->objects[i];
-    }
+    for (size_t i = 0; i < 2; i++)
+        if (vit_json_given(s->objects[i], key)) return s->objects[i];
     return NULL;
 }
 

@@ -12,7 +12,6 @@
 typedef struct piece {
     const vit_layout_row *row;
     const vit_parameter *p;
-    const vit_parameter *below; /* of a slice: what follows p in their tensor; or NULL */
     char name[NAME_SIZE];
     size_t out, in; /* vit_layout_measure */
 } piece;
@@ -27,9 +26,9 @@ typedef struct exporter {
 } exporter;
 
 const vit_layout *vit_layout_find(const char *name) {
-    for (size_t i = 0; i < vit_layout_count; i++)
-        if (strcmp(vit_layouts[i].name, name) == 0) return &vit_layouts[i];
-    return NULL;
+    const vit_layout *l = vit_layouts;
+    while (strcmp(l->name, name) != 0) l++;
+    return l;
 }
 
 /* ---- which pieces ---- */
@@ -51,7 +50,6 @@ static vit_status add_piece(exporter *e, const vit_layout_row *row, const vit_pa
         return VIT_ERROR_MEMORY;
     piece *next = &e->pieces[e->count++];
     *next = (piece){.row = row, .p = p};
-    if (vit_joins[row->join].slices) next->below = vit_layout_other(row, p, e->table);
     snprintf(next->name, NAME_SIZE, "%s%s%s", before, theirs, ending);
     vit_layout_measure(&next->out, &next->in, row, p);
     return VIT_OK;
@@ -62,12 +60,6 @@ static void stem_of(char stem[NAME_SIZE], const char *pattern) {
     snprintf(stem, NAME_SIZE, "%s", pattern);
     const size_t length = strlen(stem);
     if (length > 0 && stem[length - 1] == '@') stem[length - 1] = '\0';
-}
-
-/* Whether the row writes p: of two slices the first one does, if both are there. */
-static bool writes(const exporter *e, const vit_layout_row *row, const vit_parameter *p) {
-    if (!vit_joins[row->join].slices) return true;
-    return row->part == 0 && vit_layout_other(row, p, e->table);
 }
 
 /* The pieces of a row. before_theirs, before_ours: what the names begin with. */
@@ -83,7 +75,7 @@ static vit_status add_row(exporter *e, const vit_layout_row *row, const char *be
         const char *ending = count == 1 ? "" : endings[i];
         snprintf(name, sizeof name, "%s%s%s", before_ours, ours, ending);
         const vit_parameter *p = vit_table_find(e->table, name);
-        if (!p || !writes(e, row, p)) continue;
+        if (!p) continue;
         const vit_status status = add_piece(e, row, p, before_theirs, theirs, ending);
         if (status != VIT_OK) return status;
     }
@@ -160,7 +152,6 @@ static void set_shape(vit_tensor *t, const exporter *e, const piece *p) {
         if (vit_joins[row->join].rows) t->shape[0] /= row->parts;
         if (vit_joins[row->join].columns && is_weight(p)) t->shape[t->dims - 1] /= row->parts;
     }
-    if (p->below) t->shape[0] += p->below->shape[0];
     split_heads(t, e, p);
     t->count = 1;
     for (size_t i = 0; i < t->dims; i++) t->count *= t->shape[i];
@@ -263,8 +254,6 @@ static vit_status fill_all(vit_exported *out, const exporter *e, const vit_model
             take_patches(at, e, p, from);
         else
             take_matrix(at, p, from);
-        if (p->below)
-            memcpy(at + p->p->count, m->values + p->below->offset, p->below->count * sizeof *at);
         out->tensors[i].data = at;
         at += out->tensors[i].count;
     }
@@ -283,9 +272,7 @@ vit_status vit_export(vit_exported *out, const vit_layout *layout, const vit_mod
     if (status == VIT_OK) status = fill_all(out, &e, m);
     for (size_t i = 0; i < table->count && status == VIT_OK; i++) {
         size_t k = 0;
-        while (k < e.count && e.pieces[k].p != &table->rows[i] &&
-               e.pieces[k].below != &table->rows[i])
-            k++;
+        while (k < e.count && e.pieces[k].p != &table->rows[i]) k++;
         if (k < e.count) continue;
         if (!out->lost) out->lost = table->rows[i].name;
         out->lost_count++;

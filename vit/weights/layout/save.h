@@ -17,7 +17,7 @@ typedef struct vit_exported {
     size_t lost_count; /* how many such tensors there are */
 } vit_exported;
 
-/* The layout of that name, or NULL. */
+/* The layout of that name, of which there must be one. */
 const vit_layout *vit_layout_find(const char *name);
 
 /* The tensors of the model, whose values are not packed, in that layout. Where a layout has several
