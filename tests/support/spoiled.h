@@ -18,6 +18,7 @@ typedef struct spoiled {
     vit_tensor tensors[200];
     size_t count;
     json_t *config;
+    float *values; /* of tensors that do not lie in their file as they are */
 } spoiled;
 
 spoiled take(const char *name);

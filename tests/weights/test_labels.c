@@ -5,6 +5,7 @@
 
 #include "tests/support/scratch.h"
 #include "tests/support/small_model.h"
+#include "tests/support/spoiled.h"
 #include "tests/support/unit.h"
 #include "vit/base/sys.h"
 #include "vit/vit.h"
@@ -210,10 +211,45 @@ static void test_imagenet(void **state) {
     assert_string_equal(vit_imagenet_classes[285], "n02124075 Egyptian cat\n");
 }
 
+static void note_label(const vit_evaluated *p, void *user) {
+    size_t *seen = user;
+    seen[p->label]++;
+}
+
+/* The folders of ImageNet's archives are found among its classes; the others are unknown. */
+static void test_synsets(void **state) {
+    static const char *const folders[] = {"n01440764", "n02124075", "n02124075", "n00000001"};
+    vit_evaluation result;
+    vit_bytes picture;
+    vit_error error;
+    size_t seen[VIT_IMAGENET_CLASSES] = {0};
+    char path[5000];
+    save_model(VIT_IMAGENET_CLASSES);
+    snprintf(path, sizeof path, "%s/" PUBLISHED "/picture.png", project);
+    assert_int_equal(vit_read_file(&picture, path, 1 << 20, &error), VIT_OK);
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "photos/test/%s/%zu.png", folders[i], i);
+        put_bytes(path, picture.data, picture.size);
+    }
+    vit_free(picture.data);
+    const vit_evaluate_options options = {.data = "photos", .picture = note_label, .user = seen};
+    vit_model *model = load("model.safetensors", "imagenet-1k");
+    if (vit_evaluate(model, &options, &result, &error) != VIT_OK) fail_msg("%s", error.message);
+    assert_string_equal(result.matched_by, "name");
+    assert_true(seen[0] == 1 && seen[285] == 2 && result.images == 3);
+    assert_true(result.unknown_images == 1 && result.unknown_classes == 1);
+    assert_string_equal(result.unknown[0].label, "n00000001");
+    vit_evaluation_clear(&result);
+    vit_model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_DIRECTORY(test_files), IN_DIRECTORY(test_marked_lists), IN_DIRECTORY(test_no_file),
-        IN_DIRECTORY(test_timm),  IN_DIRECTORY(test_hugging_face), cmocka_unit_test(test_imagenet),
+        IN_DIRECTORY(test_files),        IN_DIRECTORY(test_marked_lists),
+        IN_DIRECTORY(test_no_file),      IN_DIRECTORY(test_timm),
+        IN_DIRECTORY(test_hugging_face), cmocka_unit_test(test_imagenet),
+        IN_DIRECTORY(test_synsets),
     };
+    find_project();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -444,6 +444,7 @@ static void test_no_config(void **state) {
     assert_int_equal(vit_model_load_with(&model, "model.safetensors", &options, &error), VIT_OK);
     vit_model_free(model);
     json_decref(s.config);
+    free(s.values);
     vit_tensors_close(s.file);
 }
 

@@ -157,6 +157,7 @@ static void test_keys_count(void **state) {
     features_of(wrong, &s);
     assert_memory_equal(wrong, right, sizeof right);
     json_decref(s.config);
+    free(s.values);
     vit_tensors_close(s.file);
 }
 

@@ -175,6 +175,8 @@ static void test_texts(void **state) {
     static const values rows[] = {
         {"words/clip", "{'model_type': 'vit'}", NULL, "\"vit\" has no text encoder", NULL},
         {"words/clip", "{'model_type': '(out)'}", NULL, "\"none\" has no text encoder", NULL},
+        {"hf_4", "{'model_type': 'clip', 'text_config': {}}", NULL,
+         "holds no text encoder that is known here", NULL},
         {"words/clip", "{'text_config': {'eos_token_id': 5}}", NULL,
          "puts no token of id 5, \"eos_token_id\"", NULL},
         {"words/open_clip", "{'model_cfg': {'text_cfg': {'pool_type': 'max'}}}", NULL,
@@ -227,6 +229,9 @@ static void test_texts_change(void **state) {
         {{"words/open_clip", "{'model_cfg': {'text_cfg': {'no_causal_mask': true}}}", NULL, NULL,
           NULL},
          false},
+        {{"words/open_clip_siglip", "{'model_cfg': {'text_cfg': {'hf_tokenizer_name': '(out)'}}}",
+          NULL, NULL, NULL},
+         true},
         {{"words/open_clip_siglip",
           "{'model_cfg': {'text_cfg': {'tokenizer_kwargs': {'strip': false, 'x': null}}}}", NULL,
           NULL, NULL},
