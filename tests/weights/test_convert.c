@@ -272,6 +272,13 @@ static void check_json(const char *path, const char *expected) {
     json_decref(wanted);
 }
 
+static void read_text(const char *path, char *text, size_t size) {
+    FILE *file = fopen(path, "r");
+    if (!file) return;
+    text[fread(text, 1, size - 1, file)] = '\0';
+    fclose(file);
+}
+
 static void test_configs(void **state) {
     notes n;
     save_model("model.safetensors", "{}", pictures);
@@ -396,6 +403,90 @@ static void test_refusals(void **state) {
     forced("{}", squash, "torchvision", "by their shorter side");
 }
 
+/* Lists of operations that a library's words cannot say, or say with a note; with {"crop_pct"} it
+ * is timm's number that leads to the same pictures. */
+static void test_pictures(void **state) {
+#define RGB "[{\"op\": \"rgb\"}, "
+#define NORMALIZE "{\"op\": \"normalize\", \"mean\": [0.5], \"std\": [0.5]}]"
+#define RESIZE(h, w, more) \
+    "{\"op\": \"resize\", \"height\": " h ", \"width\": " w ", \"filter\": \"bicubic\"" more "}, "
+#define CROP(kind, side, more) \
+    "{\"op\": \"" kind "\", \"height\": " side ", \"width\": " side more "}, "
+#define CENTER(side) CROP("center_crop", side, "")
+    static const struct {
+        const char *layout, *list, *says; /* the error, a note or what stands in config.json */
+        bool taken;
+    } rows[] = {
+        {"timm", RGB RESIZE("16", "16", "") RESIZE("8", "8", "") NORMALIZE,
+         "pictures are resized twice, or after cropping", false},
+        {"timm", RGB RESIZE("16", "16", "") CENTER("12") RESIZE("8", "8", "") NORMALIZE,
+         "pictures are resized twice, or after cropping", false},
+        {"timm", RGB RESIZE("16", "16", "") CENTER("12") CENTER("8") NORMALIZE,
+         "pictures are cropped twice", false},
+        {"timm", RGB RESIZE("10", "10", "") CROP("crop", "8", "") NORMALIZE,
+         "of its pictures the upper left part is cut out", false},
+        {"timm", RGB CENTER("8") NORMALIZE, "pictures are not resized to what the network takes",
+         false},
+        {"hf", RGB RESIZE("8", "8", ", \"fit\": \"contain\"") CENTER("8") NORMALIZE,
+         "pictures are fitted without being squashed", false},
+        {"timm", RGB RESIZE("10", "12", "") CENTER("8") NORMALIZE,
+         "pictures are cropped from a size that timm's crop_pct does not give", false},
+        {"timm", RGB RESIZE("12", "10", "") CENTER("8") NORMALIZE,
+         "pictures are cropped from a size that timm's crop_pct does not give", false},
+        {"timm", RGB RESIZE("11", "11", "") CENTER("8") NORMALIZE, "\"crop_pct\": 0.727272", true},
+        {"timm",
+         RGB "{\"op\": \"resize\", \"shorter\": 11, \"filter\": \"bicubic\"}, " CENTER("8")
+             NORMALIZE,
+         "\"crop_pct\": 0.727272", true},
+        {"timm", RGB RESIZE("8", "8", ", \"arithmetic\": \"torch\"") NORMALIZE,
+         "its library resizes with Pillow, which rounds otherwise", true},
+        {"timm",
+         RGB RESIZE("11", "11", "") CROP("center_crop", "8", ", \"rounding\": \"floor\"") NORMALIZE,
+         "the middle of an odd number of pixels may be one pixel off", true},
+        {"torchvision", RGB RESIZE("10", "10", "") CENTER("8") NORMALIZE,
+         "pictures are not resized by their shorter side and cropped", false},
+        {"hf", RGB RESIZE("8", "8", ", \"arithmetic\": \"float\"") NORMALIZE,
+         "DINOv3ViTImageProcessorFast", true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        notes n;
+        vit_error error = {0};
+        char config[4096] = "", processor[2048] = "";
+        save_model("model.safetensors", "{}", rows[i].list);
+        const vit_status status = convert("out", rows[i].layout, NULL, false, &n, &error);
+        if ((status == VIT_OK) != rows[i].taken) fail_msg("%s: %s", rows[i].list, error.message);
+        if (!rows[i].taken) {
+            assert_says(&error, VIT_ERROR_UNSUPPORTED, rows[i].says, rows[i].layout);
+            continue;
+        }
+        read_text("out/config.json", config, sizeof config);
+        read_text("out/preprocessor_config.json", processor, sizeof processor);
+        if (!strstr(n.text, rows[i].says) && !strstr(config, rows[i].says) &&
+            !strstr(processor, rows[i].says))
+            fail_msg("%s: %s\n%s%s", rows[i].list, n.text, config, processor);
+        assert_int_equal(system("rm -r out"), 0);
+    }
+}
+
+/* What a layout says of scores, of sizes and of digits in 16 bits. */
+static void test_scoring(void **state) {
+    static const char *const layouts[] = {"timm", "hf"};
+    vit_model_file m = make_model("{}", squash);
+    vit_error error;
+    m.scoring = VIT_SCORING_SIGMOID;
+    assert_int_equal(vit_model_file_save("model.safetensors", &m, &error), VIT_OK);
+    vit_model_file_clear(&m);
+    for (size_t i = 0; i < 2; i++) {
+        notes n;
+        converts(layouts[i], layouts[i], NULL, true, &n);
+        const bool told = strstr(n.text, "does not know that the classes' scores are no softmax");
+        assert_int_equal(told, i == 0);
+    }
+    vit_model_file after = load("hf");
+    assert_int_equal(after.scoring, VIT_SCORING_SIGMOID);
+    vit_model_file_clear(&after);
+}
+
 /* What no library does goes along as the list of operations, which this program then reads. */
 static void test_digits(void **state) {
     static const char *const layouts[] = {"timm", "hf", "torchvision", "npz", "pytorch"};
@@ -458,6 +549,8 @@ int main(void) {
         IN_DIRECTORY(test_configs),
         IN_DIRECTORY(test_types),
         IN_DIRECTORY(test_refusals),
+        IN_DIRECTORY(test_pictures),
+        IN_DIRECTORY(test_scoring),
         IN_DIRECTORY(test_digits),
         IN_DIRECTORY(test_options),
         IN_DIRECTORY(test_every_failing_call),
