@@ -450,8 +450,9 @@ def long_maps():
     path = slow_model()
     with Server("--model", "slow=" + path, "--timeout", "600") as s:
         got, clients = ask_for_maps(s, 6)
-        check("beyond one that waits, maps are refused", until(lambda: len(got) >= 4) and all(
-            g[0] == 503 and g[1]["Retry-After"] == "1" for g in got), got)
+        check("beyond one that waits, maps are refused", until(
+            lambda: len(got) >= 4 and s.metrics()["vit_connections"] == 7 - len(got)) and all(
+                g[0] == 503 and g[1]["Retry-After"] == "1" for g in got), got)
         count = len(got)
         answers = [s.ask("POST", "/predictions/slow", small)[0] for _ in range(5)]
         check("pictures are answered while one is made", answers == [200] * 5 and
