@@ -42,7 +42,7 @@ spoiled take(const char *name) {
     for (size_t i = 0; i < s.count; i++) s.tensors[i] = *vit_tensors_at(s.file, i);
     read_values(&s);
     snprintf(path, sizeof path, "%s/" PUBLISHED "/%s/config.json", project, name);
-    s.config = read_json(path);
+    s.config = access(path, R_OK) == 0 ? read_json(path) : NULL;
     return s;
 }
 
@@ -60,8 +60,8 @@ void drop(spoiled *s, const char *name) {
 
 void put_spoiled(spoiled *s) {
     vit_error error;
-    char *config = json_dumps(s->config, 0);
-    put_file("config.json", config ? config : "");
+    char *config = s->config ? json_dumps(s->config, 0) : NULL;
+    if (config) put_file("config.json", config);
     if (vit_safetensors_write("model.safetensors", s->tensors, s->count, NULL, 0, &error) != VIT_OK)
         fail_msg("%s", error.message);
     free(config);

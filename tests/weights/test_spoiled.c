@@ -138,6 +138,85 @@ static void test_size(void **state) {
     vit_model_free(model);
 }
 
+/* Files without a config: in which layout it is not needed, and where it would lie. */
+static void test_no_config(void **state) {
+    static float positions[28 * 28 * 64];
+    vit_model *model;
+    vit_error error;
+    (void)state;
+    spoiled s = take("hf_clip");
+    json_decref(s.config);
+    s.config = NULL;
+    refuse(&s, VIT_ERROR_UNSUPPORTED, "put a config.json beside the file", "(the library's own)");
+    /* big_vision prepares pictures of 224 otherwise than all others */
+    s = take("big_vision");
+    vit_tensor *t = tensor_of(&s, "params/pos_embedding");
+    const size_t side = 224 / tensor_of(&s, "params/embedding/kernel")->shape[0];
+    const size_t dim = t->shape[t->dims - 1];
+    assert_true(side * side * dim <= sizeof positions / sizeof *positions);
+    t->dims = 3;
+    t->shape[0] = 1;
+    t->shape[1] = side * side;
+    t->shape[2] = dim;
+    t->count = side * side * dim;
+    t->data = positions;
+    put_spoiled(&s);
+    if (vit_model_load(&model, "model.safetensors", &error) != VIT_OK)
+        fail_msg("%s", error.message);
+    const char *list = vit_model_describe(model).preprocessing;
+    assert_non_null(strstr(list, "\"height\": 256, \"width\": 256, \"fit\": \"cover\""));
+    assert_non_null(strstr(list, "\"center_crop\", \"height\": 224, \"width\": 224"));
+    vit_model_free(model);
+}
+
+/* timm leaves out the layer before the head of Google's files. */
+static void test_pre_logits(void **state) {
+    vit_head heads[2];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char path[5000], config[5000];
+        vit_model *model;
+        vit_error error;
+        snprintf(path, sizeof path, "%s/" PUBLISHED "/google_pre_logits", project);
+        snprintf(config, sizeof config, "%s/" PUBLISHED "/google_timm/config.json", project);
+        const vit_model_options options = {.config = i ? config : NULL};
+        if (vit_model_load_with(&model, path, &options, &error) != VIT_OK)
+            fail_msg("%s", error.message);
+        heads[i] = model->file.config.head;
+        vit_model_free(model);
+    }
+    assert_int_equal(heads[0], VIT_HEAD_TANH);
+    assert_int_equal(heads[1], VIT_HEAD_LINEAR);
+}
+
+/* Names for a network without classes; words for one whose texts are of other features. */
+static void test_labels(void **state) {
+    char path[5000];
+    vit_model *model;
+    vit_error error;
+    (void)state;
+    put_file("names", "a\nb\n");
+    snprintf(path, sizeof path, "%s/" PUBLISHED "/timm_backbone", project);
+    const vit_model_options names = {.labels = "names"};
+    assert_int_equal(vit_model_load_with(&model, path, &names, &error), VIT_ERROR_MISMATCH);
+    assert_says(&error, VIT_ERROR_MISMATCH, "names", "which has no classes to name");
+    spoiled s = take("../words/clip");
+    vit_tensor *t = tensor_of(&s, "text_projection.weight");
+    t->count = t->count / t->shape[0] * 12;
+    t->shape[0] = 12;
+    put_spoiled(&s);
+    static const char *const files[] = {"tokenizer.json", "tokenizer_config.json",
+                                        "preprocessor_config.json"};
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/tests/fixtures/words/clip/%s", project, files[i]);
+        assert_int_equal(symlink(path, files[i]), 0);
+    }
+    const vit_model_options words = {.labels = "cat,dog"};
+    assert_int_equal(vit_model_load_with(&model, ".", &words, &error), VIT_ERROR_MISMATCH);
+    assert_says(&error, VIT_ERROR_MISMATCH, "words cannot be its classes",
+                "pictures have 20 features, texts 12 features");
+}
+
 /* ---- the encoder of texts ---- */
 
 static void test_texts(void **state) {
@@ -176,7 +255,9 @@ static void test_texts(void **state) {
 
 /* ---- metadata of model files ---- */
 
-static void write_own(const char *key, const char *value) {
+/* A model file whose metadata has this value; of "head.bias" the name is `tensor`, or if that is ""
+ * the shape another. */
+static void write_own(const char *key, const char *value, const char *tensor) {
     static const char *const labels[3] = {"a", "b", "c"};
     enum { MOST = 16 };
     vit_metadata all[MOST];
@@ -202,7 +283,15 @@ static void write_own(const char *key, const char *value) {
     if (value) all[count++] = (vit_metadata){key, value};
     const size_t tensor_count = vit_tensors_count(file);
     assert_in_range(tensor_count, 1, 100);
-    for (size_t i = 0; i < tensor_count; i++) tensors[i] = *vit_tensors_at(file, i);
+    for (size_t i = 0; i < tensor_count; i++) {
+        vit_tensor *t = &tensors[i];
+        *t = *vit_tensors_at(file, i);
+        if (!tensor || strcmp(t->name, "head.bias") != 0) continue;
+        if (*tensor)
+            t->name = tensor;
+        else
+            t->shape[0] = t->count = 2;
+    }
     all[count++] = (vit_metadata){VIT_CHECKSUM_KEY, vit_checksum_zeros};
     assert_int_equal(vit_safetensors_hash(hex, tensors, tensor_count, all, count, NULL), VIT_OK);
     all[count - 1].value = hex;
@@ -259,7 +348,7 @@ static void test_metadata(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         vit_model *model;
         vit_error error = {0};
-        write_own(rows[i].key, rows[i].value);
+        write_own(rows[i].key, rows[i].value, NULL);
         const vit_status status = vit_model_load(&model, "spoiled.safetensors", &error);
         if ((status == VIT_OK) != !rows[i].says)
             fail_msg("%s = %s: %s", rows[i].key, rows[i].value, error.message);
@@ -270,10 +359,26 @@ static void test_metadata(void **state) {
     }
 }
 
+static void test_own_tensors(void **state) {
+    static const char *const rows[][2] = {
+        {"", "tensor head.bias has shape [2], its config asks for [3]"},
+        {"ema.head.bias", "tensor ema.head.bias does not belong to the network of its config"},
+        {"adamw.head.bias", "tensor adamw.head.bias does not belong to the network"}};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        vit_model *model;
+        vit_error error = {0};
+        write_own("", NULL, rows[i][0]);
+        assert_int_equal(vit_model_load(&model, "spoiled.safetensors", &error), VIT_ERROR_MISMATCH);
+        assert_says(&error, VIT_ERROR_MISMATCH, rows[i][1], "spoiled.safetensors");
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_DIRECTORY(test_names), IN_DIRECTORY(test_one_class), IN_DIRECTORY(test_size),
-        IN_DIRECTORY(test_texts), IN_DIRECTORY(test_metadata),
+        IN_DIRECTORY(test_names),     IN_DIRECTORY(test_one_class),  IN_DIRECTORY(test_size),
+        IN_DIRECTORY(test_texts),     IN_DIRECTORY(test_metadata),   IN_DIRECTORY(test_own_tensors),
+        IN_DIRECTORY(test_no_config), IN_DIRECTORY(test_pre_logits), IN_DIRECTORY(test_labels),
     };
     find_project();
     return cmocka_run_group_tests(tests, NULL, NULL);
