@@ -171,7 +171,7 @@ static char *origin(const vit_binding *b, const vit_configs *c, const char *as) 
     vit_json_open(&json, NULL, '{');
     vit_json_text(&json, "layout", b->layout->name);
     if (json_is_string(name)) vit_json_text(&json, "architecture", json_string_value(name));
-    if (as) vit_json_text(&json, "as", as);
+    vit_json_text(&json, "as", as);
     if (*b->left_out) vit_json_text(&json, "left_out", b->left_out);
     if (c->wanted->words)
         vit_json_texts(&json, "templates", (const char *const *)c->wanted->words->templates,

@@ -89,8 +89,8 @@ static const char *match_start(const char *pattern, const char *name, size_t *bl
 
 /* Whether `name` matches the pattern of a row; *ending: what '@' stands for, or "". */
 static bool match_row(const char *pattern, const char *name, const char **ending) {
-    const size_t n = strlen(pattern), stem = n - 1;
-    const char last = n > 0 ? pattern[stem] : '\0';
+    const size_t stem = strlen(pattern) - 1;
+    const char last = pattern[stem];
     *ending = "";
     if (last != '@' && last != '*') return strcmp(pattern, name) == 0;
     if (strncmp(pattern, name, stem) != 0) return false;
@@ -130,7 +130,7 @@ typedef struct choice {
 
 /* Whether it is the name of a tensor in a block. */
 static bool match_block(match *m, const vit_layout *l, const char *name) {
-    for (size_t i = 0; i < VIT_LAYOUT_CHOICES && l->blocks[i]; i++) {
+    for (size_t i = 0; l->blocks[i]; i++) {
         const char *rest = match_start(l->blocks[i], name, &m->block);
         m->block_pattern = l->blocks[i];
         if (rest && match_rows(m, &l->in_block, rest)) return true;
@@ -200,7 +200,7 @@ static void find_wrapper(choice *c, const vit_tensors *file) {
     if (!block || (c->part && !reads_texts(c->part))) return;
     c->wrapper = name;
     c->wrapped = (size_t)(block - name);
-    for (size_t i = 0; i < VIT_LAYOUT_CHOICES && l->prefixes[i]; i++) {
+    for (size_t i = 0; l->prefixes[i]; i++) {
         const size_t n = strlen(l->prefixes[i]);
         if (c->wrapped < n || strncmp(block - n, l->prefixes[i], n) != 0) continue;
         c->wrapped -= n;
@@ -226,7 +226,7 @@ static const char *name_in(const char *part, const char *name) {
 static bool match_start_of(match *m, const choice *c, const char *name, const char *start) {
     m->prefix = (size_t)(start - name);
     if (match_plain(m, c, start)) return true;
-    for (size_t i = 0; i < VIT_LAYOUT_CHOICES && c->layout->prefixes[i]; i++) {
+    for (size_t i = 0; c->layout->prefixes[i]; i++) {
         const char *rest = skip(start, c->layout->prefixes[i]);
         m->prefix = rest ? (size_t)(rest - name) : 0;
         if (rest && match_plain(m, c, rest)) return true;
@@ -260,7 +260,7 @@ static const vit_layout_rows *choose_rows(const choice *base, const vit_layout_r
                                           bool is_head, const vit_tensors *file) {
     const vit_layout_rows *best = alternatives[0].count > 0 ? &alternatives[0] : NULL;
     size_t most = 0;
-    for (size_t i = 0; i < VIT_LAYOUT_CHOICES && alternatives[i].count > 0; i++) {
+    for (size_t i = 0; alternatives[i].count > 0; i++) {
         choice c = *base;
         if (is_head)
             c.head = &alternatives[i];
@@ -339,7 +339,7 @@ typedef struct name_set {
 static void join_name(char text[NAME_SIZE], const char *prefix, const char *block, size_t number,
                       const char *name, const char *ending) {
     const char *percent = strchr(block, '%');
-    const size_t length = strlen(name), stem = length - (length > 0 && name[length - 1] == '@');
+    const size_t length = strlen(name), stem = length - (name[length - 1] == '@');
     if (percent)
         snprintf(text, NAME_SIZE, "%s%.*s%zu%s%.*s%s", prefix, (int)(percent - block), block,
                  number, percent + 1, (int)stem, name, stem < length ? ending : "");

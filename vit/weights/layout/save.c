@@ -59,7 +59,7 @@ static vit_status add_piece(exporter *e, const vit_layout_row *row, const vit_pa
 static void stem_of(char stem[NAME_SIZE], const char *pattern) {
     snprintf(stem, NAME_SIZE, "%s", pattern);
     const size_t length = strlen(stem);
-    if (length > 0 && stem[length - 1] == '@') stem[length - 1] = '\0';
+    if (stem[length - 1] == '@') stem[length - 1] = '\0';
 }
 
 /* The pieces of a row. before_theirs, before_ours: what the names begin with. */

@@ -1,4 +1,5 @@
 #include "vit/weights/layout/shapes.h"
+#include "vit/base/size.h"
 #include "vit/weights/layout/dinov3.h"
 #include <math.h>
 #include <string.h>
@@ -69,16 +70,15 @@ static size_t tensor_heads(const vit_binding *b) {
 }
 
 static void size_facts(vit_config *c, const vit_binding *b) {
-    c->dim = elements(b, "blocks.0.norm1.weight");
+    c->dim = vit_max(elements(b, "blocks.0.norm1.weight"), 1); /* of none the shapes are wrong */
     c->depth = b->depth;
-    const size_t dim = c->dim > 0 ? c->dim : 1;
-    c->mlp = elements(b, "blocks.0.mlp.fc2.weight") / dim;
+    c->mlp = elements(b, "blocks.0.mlp.fc2.weight") / c->dim;
     const vit_source *fc1 = vit_binding_find(b, "blocks.0.mlp.fc1.weight");
-    c->gated = elements(b, "blocks.0.mlp.fc1.weight") == 2 * c->mlp * dim && c->mlp > 0 &&
+    c->gated = elements(b, "blocks.0.mlp.fc1.weight") == 2 * c->mlp * c->dim && c->mlp > 0 &&
                !vit_joins[fc1->row->join].slices;
     c->relative_mlp = elements(b, "blocks.0.attn.rel_pos.mlp.fc1.bias");
     if (c->relative_mlp == 0) c->relative_mlp = elements(b, "shared_rel_pos.mlp.fc1.bias");
-    c->registers = elements(b, "reg_token") / dim;
+    c->registers = elements(b, "reg_token") / c->dim;
     c->heads = tensor_heads(b);
     /* side and channels of a patch, where they are dimensions of the tensor */
     const vit_source *s = vit_binding_find(b, "patch_embed.proj.weight");
@@ -131,7 +131,7 @@ static void pool_facts(vit_config *c, const vit_binding *b) {
     else if (has(b, "dist_token")) /* takes part in attention, as a register does */
         c->registers = 1;
     c->norm_before_pool = !has(b, "fc_norm.weight");
-    const size_t mlp = elements(b, "attn_pool.mlp.fc1.weight") / (c->dim > 0 ? c->dim : 1);
+    const size_t mlp = elements(b, "attn_pool.mlp.fc1.weight") / c->dim;
     c->pool_mlp = mlp == c->mlp ? 0 : mlp;
 }
 
@@ -163,7 +163,7 @@ static size_t square_root(size_t n) {
 
 /* Rows of the table of positions. */
 static size_t position_rows(const vit_config *c, const vit_binding *b) {
-    return elements(b, "pos_embed") / (c->dim > 0 ? c->dim : 1);
+    return elements(b, "pos_embed") / c->dim;
 }
 
 /* DINOv2's authors stored positions of the class token, and none of the registers: what a config
@@ -213,7 +213,7 @@ static vit_status check_heads(vit_config *c, const vit_binding *b, const vit_the
                         vit_tensors_name(b->file),
                         vit_binding_find(b, "blocks.0.attn.qkv.weight")->tensor->name,
                         tensor_heads(b), d->name, c->heads);
-    const size_t width = elements(b, "blocks.0.attn.proj.weight") / (c->dim > 0 ? c->dim : 1);
+    const size_t width = elements(b, "blocks.0.attn.proj.weight") / c->dim;
     if (c->head_dim == 0 && width != c->dim && width % c->heads == 0)
         c->head_dim = width / c->heads;
     if (c->head_dim * c->heads == c->dim) c->head_dim = 0;
@@ -254,8 +254,7 @@ static vit_status check_gate(vit_config *c, const vit_binding *b, const vit_thei
                         vit_tensors_name(b->file), d->name,
                         vit_binding_find(b, "blocks.0.mlp.fc1.weight")->tensor->name);
     if (!c->gated) return VIT_OK;
-    if (d->said.mlp > 0)
-        c->mlp = elements(b, "blocks.0.mlp.fc2.weight") / (c->dim > 0 ? c->dim : 1);
+    if (d->said.mlp > 0) c->mlp = elements(b, "blocks.0.mlp.fc2.weight") / c->dim;
     if (d->gate != VIT_UNSPECIFIED) c->activation = (vit_activation)d->gate;
     if (d->gate != VIT_UNSPECIFIED) return VIT_OK;
     return vit_fail(error, VIT_ERROR_UNSUPPORTED,
