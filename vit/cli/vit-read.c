@@ -258,7 +258,7 @@ static vit_status read_lines(reading *r, vit_error *error) {
 static vit_status read_wanted(reading *r, char **names, size_t count, vit_error *error) {
     const settings *s = r->settings;
     const vit_text_info info = vit_text_describe(r->model);
-    if (!info.reads_pictures && s->from.exif_orientation != VIT_ORIENTATION_MODEL)
+    if (!info.reads_pictures && s->from.exif_orientation > 0) /* not the default */
         return vit_fail(error, VIT_ERROR_ARGUMENT,
                         "%s reads no pictures, which --exif-orientation is for", s->from.name);
     if ((info.reads_pictures || info.reads_texts) && s->count > 0)
