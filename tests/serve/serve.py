@@ -51,7 +51,8 @@ def usage():
     refused(2, "is no address", "--host", "example.invalid")
     refused(2, "is no name, expected one without", "--model", "mnist", "--allow-host",
             "a.example:80")
-    for origin in "*", "example.org", "https://example.org/", "https://a b", "://a", "https://":
+    for origin in "*", "example.org", "https://example.org/", "https://a b", "://a", "https://", \
+            "https://*.example.org":
         refused(2, "is no origin, expected a scheme", "--model", "mnist", "--allow-origin", origin)
     refused(2, "two models are called mnist", "--model", "mnist", "--model", "mnist")
     refused(2, "nothing before '='", "--model", "=mnist")

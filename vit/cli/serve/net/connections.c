@@ -136,12 +136,11 @@ static size_t count_of(serve_connections *cs, const char *address) {
 
 /* IPv6 addresses with the same first 64 bits count as one: who has one of them has them all. */
 static void format_address(char text[INET6_ADDRSTRLEN], struct in6_addr v6) {
-    static const uint8_t v4[12] = {[10] = 0xff, [11] = 0xff}; /* ::ffff:1.2.3.4 */
-    if (memcmp(&v6, v4, sizeof v4) == 0) {
+    if (IN6_IS_ADDR_V4MAPPED(&v6)) {
         inet_ntop(AF_INET, &v6.s6_addr[12], text, INET6_ADDRSTRLEN);
         return;
     }
-    if (memcmp(&v6, &in6addr_loopback, sizeof v6) != 0) memset(&v6.s6_addr[8], 0, 8);
+    if (!IN6_IS_ADDR_LOOPBACK(&v6)) memset(&v6.s6_addr[8], 0, 8);
     inet_ntop(AF_INET6, &v6, text, INET6_ADDRSTRLEN);
 }
 

@@ -117,20 +117,20 @@ static bool is_among(const vit_option_list *texts, const char *name) {
     return false;
 }
 
+/* Whether a browser can send it as a name or an address, without a port. */
+static bool is_name(const char *text) {
+    const char *c = text;
+    while (*c > ' ' && *c < 0x7f && !strchr(":/?#@[]*", *c)) c++;
+    return *c == '\0' || is_address(text);
+}
+
 /* Whether a browser can send it as Origin: "null", or a scheme, "://", a name or an address, and
  * perhaps a port. */
 static bool is_origin(const char *text) {
     char name[256];
     const char *host = strstr(text, "://");
     return strcmp(text, "null") == 0 ||
-           (host && host != text && split_host(host + 3, name, sizeof name) &&
-            !strpbrk(host + 3, "/?#@ "));
-}
-
-static bool is_name(const char *text) {
-    const char *c = text;
-    while (*c > ' ' && *c < 0x7f && !strchr(":/?#@[]*", *c)) c++;
-    return *c == '\0';
+           (host && host != text && split_host(host + 3, name, sizeof name) && is_name(name));
 }
 
 vit_status serve_guard_allow(serve_guard *guard, const vit_option_list *hosts,
@@ -138,7 +138,7 @@ vit_status serve_guard_allow(serve_guard *guard, const vit_option_list *hosts,
     guard->hosts = hosts;
     guard->origins = origins;
     for (size_t i = 0; i < hosts->count; i++)
-        if (!is_name(hosts->values[i]) && !is_address(hosts->values[i]))
+        if (!is_name(hosts->values[i]))
             return vit_fail(
                 error, VIT_ERROR_ARGUMENT,
                 "--allow-host: \"%s\" is no name, expected one without scheme and port, "
